@@ -1,0 +1,134 @@
+#include "storage/crawl_db/columns.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/merge_operator.h>
+#include <rocksdb/table.h>
+#include <rocksdb/utilities/table_properties_collectors.h>
+
+#include <cstring>
+#include <string_view>
+
+namespace gannet::storage {
+namespace {
+
+class AddCounts : public rocksdb::AssociativeMergeOperator {
+ public:
+  bool Merge(const rocksdb::Slice& /*key*/, const rocksdb::Slice* existing,
+             const rocksdb::Slice& operand, std::string* merged,
+             rocksdb::Logger* /*logger*/) const override {
+    const int64_t before =
+        existing ? DecodeCount({existing->data(), existing->size()}) : 0;
+    *merged =
+        EncodeCount(before + DecodeCount({operand.data(), operand.size()}));
+    return true;
+  }
+  const char* Name() const override { return "gannet.AddCounts"; }
+};
+
+rocksdb::ColumnFamilyOptions Common(
+    const std::shared_ptr<rocksdb::Cache>& cache) {
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = cache;
+  table.block_size = 8 << 10;
+  table.format_version = 5;
+  // Index and filter blocks stay with their table readers: some 2 MB per
+  // million pages, and a look-up then costs one block at most.
+  table.cache_index_and_filter_blocks = false;
+
+  rocksdb::ColumnFamilyOptions options;
+  options.write_buffer_size = 32 << 20;
+  options.target_file_size_base = 32 << 20;
+  options.level_compaction_dynamic_level_bytes = true;
+  options.compression = rocksdb::kLZ4Compression;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  return options;
+}
+
+// Point look-ups of keys that are often absent: PutIfAbsent.
+void AddFilter(rocksdb::ColumnFamilyOptions& options) {
+  auto* table =
+      options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+  table->filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+}
+
+// Columns used as queues are consumed from the front and would leave a reader
+// thousands of tombstones to step over: a file that is half deletions is
+// compacted at once.
+void CompactOnDeletions(rocksdb::ColumnFamilyOptions& options) {
+  options.table_properties_collector_factories.push_back(
+      rocksdb::NewCompactOnDeletionCollectorFactory(
+          /*sliding_window_size=*/4096, /*deletion_trigger=*/2048));
+}
+
+}  // namespace
+
+std::string EncodeCount(int64_t count) {
+  std::string bytes(sizeof(count), '\0');
+  std::memcpy(bytes.data(), &count, sizeof(count));
+  return bytes;
+}
+
+int64_t DecodeCount(std::string_view bytes) {
+  int64_t count = 0;
+  if (bytes.size() == sizeof(count)) {
+    std::memcpy(&count, bytes.data(), sizeof(count));
+  }
+  return count;
+}
+
+rocksdb::DBOptions MakeDbOptions(const StoreMemory& memory) {
+  rocksdb::DBOptions options;
+  options.create_if_missing = true;
+  options.create_missing_column_families = true;
+  options.paranoid_checks = true;
+  options.max_background_jobs = 2;
+  options.db_write_buffer_size = memory.write_buffer_bytes;
+  options.max_total_wal_size = 512 << 20;
+  // The write-ahead log of the last batches stays for a while: `verify` reads
+  // from it which pages changed since it last looked.
+  options.WAL_size_limit_MB = 512;
+  options.keep_log_file_num = 4;
+  options.max_log_file_size = 4 << 20;
+  options.stats_dump_period_sec = 0;
+  options.bytes_per_sync = 1 << 20;
+  return options;
+}
+
+std::vector<rocksdb::ColumnFamilyDescriptor> MakeColumns(
+    const StoreMemory& memory) {
+  const auto cache = rocksdb::NewLRUCache(memory.block_cache_bytes);
+
+  auto meta = Common(cache);
+  auto pages = Common(cache);
+  AddFilter(pages);
+  auto frontier = Common(cache);
+  CompactOnDeletions(frontier);
+  auto schedule = Common(cache);
+  CompactOnDeletions(schedule);
+  auto hosts = Common(cache);
+  AddFilter(hosts);
+  hosts.merge_operator = std::make_shared<AddCounts>();
+  // A host that is found again and again would pile up operands.
+  hosts.max_successive_merges = 32;
+  auto rounds = Common(cache);
+  CompactOnDeletions(rounds);
+  auto deferred = Common(cache);
+  AddFilter(deferred);
+  CompactOnDeletions(deferred);
+  auto outbox = Common(cache);
+  AddFilter(outbox);
+  CompactOnDeletions(outbox);
+
+  // In the order of Column. The names are on disk.
+  return {{rocksdb::kDefaultColumnFamilyName, meta},
+          {"pages", pages},
+          {"frontier", frontier},
+          {"schedule", schedule},
+          {"hosts", hosts},
+          {"rounds", rounds},
+          {"deferred", deferred},
+          {"outbox", outbox}};
+}
+
+}  // namespace gannet::storage

@@ -1,0 +1,118 @@
+// Complete: a page of the open round has an outcome. Its cash leaves it here: to
+// the round (its outlinks, until update settles them) or to the root.
+#include <algorithm>
+#include <set>
+
+#include "storage/crawl_db/crawl_db.h"
+#include "storage/crawl_db/page_moves.h"
+#include "storage/crawl_db/sorted.h"
+#include "storage/crawl_db/store.h"
+
+namespace gannet::storage {
+namespace {
+
+// Everything of the outcome but what is the DB's own.
+void TakeOutcome(const Completion& completion, proto::PageRecord& record) {
+  proto::PageRecord next = completion.outcome;
+  next.set_version(1);
+  next.set_place(record.place());
+  next.set_cash(record.cash());
+  next.set_history(record.history());
+  next.set_depth(record.depth());
+  next.set_redirects(record.redirects());
+  next.set_found_ms(record.found_ms());
+  next.clear_ready_ms();
+  record = std::move(next);
+}
+
+void PayOut(Store& store, Edit& edit, const Completion& completion,
+            proto::PageRecord& record, int64_t share) {
+  const int64_t cash = record.cash() + share;
+  edit.delta.pages -= record.cash();
+  edit.delta.round -= share;
+  record.set_cash(0);
+  if (completion.keeps_history) record.set_history(record.history() + cash);
+
+  const auto links = static_cast<int64_t>(completion.outlinks.size());
+  if (links == 0) {
+    edit.delta.root += cash;
+    return;
+  }
+  proto::OutlinkSegment segment;
+  segment.set_cash_each(cash / links);
+  segment.set_depth(record.depth() + 1);
+  segment.set_redirects(completion.outlink_redirects);
+  for (const PageKey& target : completion.outlinks) {
+    segment.add_targets(target.bytes);
+  }
+  store.PutMessage(edit, Column::kRounds,
+                   keys::Outlinks(completion.page.bytes), segment);
+  const int64_t paid = segment.cash_each() * links;
+  edit.delta.round += paid;
+  edit.delta.root += cash - paid;
+}
+
+}  // namespace
+
+absl::StatusOr<int64_t> CrawlDb::Complete(
+    absl::Span<const Completion> completions, absl::Span<const HostUpdate> hosts,
+    const proto::ArchiveState& archive) {
+  std::vector<const Completion*> sorted;
+  sorted.reserve(completions.size());
+  for (const Completion& c : completions) sorted.push_back(&c);
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Completion* a, const Completion* b) {
+              return a->page.bytes < b->page.bytes;
+            });
+  std::vector<std::string_view> pages;
+  for (const Completion* c : sorted) pages.push_back(c->page.bytes);
+  if (std::adjacent_find(pages.begin(), pages.end()) != pages.end()) {
+    return absl::InvalidArgumentError("a page is completed twice in one batch");
+  }
+  std::vector<std::string_view> to_lock = pages;
+  std::set<std::string_view> named;
+  for (const HostUpdate& update : hosts) {
+    to_lock.push_back(update.host.bytes);
+    if (!named.insert(update.host.bytes).second) {
+      return absl::InvalidArgumentError("a host is named twice in one batch");
+    }
+  }
+
+  StripeLocks locks(*store_, to_lock);
+  auto records = store_->GetPages(pages);
+  if (!records.ok()) return records.status();
+  const int64_t share = store_->journal().root_share();
+  Edit edit;
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    const std::string& page = sorted[i]->page.bytes;
+    if (!(*records)[i].has_value() || !store_->IsClaimed(page)) continue;
+    proto::PageRecord& record = *(*records)[i];
+    --edit.delta.pages_by_state[record.state()];
+    TakeOutcome(*sorted[i], record);
+    ++edit.delta.pages_by_state[record.state()];
+    PayOut(*store_, edit, *sorted[i], record, share);
+    store_->Delete(edit, Column::kRounds, keys::FetchList(page));
+    --edit.delta.round_pages;
+    edit.unclaimed.push_back(page);
+    if (sorted[i]->ready.has_value()) {
+      EnterSchedule(*store_, edit, page, record, ToMillis(*sorted[i]->ready));
+    } else {
+      record.set_place(proto::FINISHED);
+      ++edit.delta.finished_pages;
+    }
+    store_->PutMessage(edit, Column::kPages, page, record);
+  }
+  const auto completed = static_cast<int64_t>(edit.unclaimed.size());
+  for (const HostUpdate& update : hosts) {
+    if (absl::Status status = AddHost(edit, update, /*by_wake=*/false); !status.ok()) {
+      return status;
+    }
+  }
+  store_->PutMessage(edit, Column::kMeta, "archive", archive);
+  if (absl::Status status = store_->Commit(edit, /*sync=*/true); !status.ok()) {
+    return status;
+  }
+  return completed;
+}
+
+}  // namespace gannet::storage

@@ -1,0 +1,19 @@
+#include "storage/crawl_db/crawl_db.h"
+
+#include "storage/crawl_db/store.h"
+
+namespace gannet::storage {
+
+CrawlDb::CrawlDb(std::unique_ptr<Store> store) : store_(std::move(store)) {}
+CrawlDb::~CrawlDb() = default;
+
+absl::StatusOr<std::unique_ptr<CrawlDb>> CrawlDb::Open(
+    const CrawlDbSettings& settings) {
+  absl::StatusOr<std::unique_ptr<Store>> store = Store::Open(
+      settings.folder, {.block_cache_bytes = settings.block_cache_bytes,
+                        .write_buffer_bytes = settings.write_buffer_bytes});
+  if (!store.ok()) return store.status();
+  return std::unique_ptr<CrawlDb>(new CrawlDb(*std::move(store)));
+}
+
+}  // namespace gannet::storage

@@ -1,0 +1,234 @@
+// CrawlDb is a site's memory of the web: every known page and where it stands
+// (frontier, schedule, open round, or finished), the hosts, the open round's
+// journal, and the URLs that wait to get in or out. It speaks in verbs; each
+// verb is one atomic write, so that a process killed at any moment resumes with
+// no repair step.
+//
+// Cash is conserved exactly (invariant I3): every verb that moves cash moves the
+// ledger in the same write, and Verify adds everything up.
+//
+// Thread-safe: verbs may run side by side (an exchange writes while a round
+// runs). Nothing outside this room sees RocksDB.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "proto/crawl_db.pb.h"
+#include "storage/crawl_db/keys.h"
+#include "storage/crawl_db/totals.h"
+
+namespace gannet::storage {
+
+class Store;
+struct Edit;
+
+// A seed brings this much cash.
+inline constexpr int64_t kSeedCash = int64_t{1} << 36;
+
+struct CrawlDbSettings {
+  std::string folder;
+  uint64_t block_cache_bytes = 128 << 20;
+  uint64_t write_buffer_bytes = 96 << 20;
+};
+
+// A URL that was found, with the cash that it brings.
+struct Found {
+  PageKey page;
+  int64_t cash = 0;
+  uint32_t depth = 0;
+  uint32_t redirects = 0;
+};
+
+// What OPIC needs to know of the time: cash that reaches a page which is not due
+// before `soon` is not kept waiting there, but goes to the root.
+struct Moment {
+  absl::Time now;
+  absl::Time soon = absl::InfiniteFuture();
+};
+
+struct PutCounts {
+  int64_t added = 0;
+  int64_t known = 0;
+};
+
+struct FrontierPage {
+  PageKey page;
+  uint8_t step = 0;
+};
+
+struct Selection {
+  std::vector<FrontierPage> pages;  // Best first.
+  // Pages that stood in the way though their hosts rest; Claim puts them aside.
+  std::vector<FrontierPage> resting;
+};
+
+// How a page of the open round ended.
+struct Completion {
+  PageKey page;
+  // State, visit, validators, digest, archive position, change statistics,
+  // retries and finished reason are taken from here; place, cash, history, depth
+  // and redirects are the DB's own.
+  proto::PageRecord outcome;
+  // When it is to be looked at again; nothing: it is finished.
+  std::optional<absl::Time> ready;
+  // Who gets its cash, evenly: distinct pages, without itself. Nobody: the root.
+  std::vector<PageKey> outlinks;
+  uint32_t outlink_redirects = 0;  // Of a moved page's target.
+  // A page that was read keeps what it had in its history; others do not.
+  bool keeps_history = false;
+};
+
+struct HostUpdate {
+  HostKey host;
+  proto::HostRecord record;  // `rest_until_ms` not 0: the host rests until then.
+};
+
+// One batch of update: targets in key order, up to and including `cursor`.
+struct Settlement {
+  std::string cursor;
+  std::vector<Found> local;
+  std::vector<Found> deferred;
+  std::vector<std::pair<SiteId, Found>> remote;
+  struct Drop {
+    std::string reason;
+    int64_t cash = 0;
+    int64_t urls = 0;
+  };
+  std::vector<Drop> dropped;
+};
+
+struct OutboxCut {
+  uint64_t sequence = 0;
+  proto::OutboxBatch batch;
+};
+
+struct Check {
+  std::string name;
+  bool ok = false;
+  std::string detail;
+};
+
+class CrawlDb {
+ public:
+  // kFailedPrecondition: in use, or written by a newer version.
+  // kResourceExhausted: disk full. kDataLoss: damaged.
+  static absl::StatusOr<std::unique_ptr<CrawlDb>> Open(
+      const CrawlDbSettings& settings);
+  ~CrawlDb();
+
+  // --- Seeds and found URLs (put.cc) -----------------------------------------
+
+  // Adds seeds, each with kSeedCash; a known page is left as it is.
+  absl::StatusOr<PutCounts> Inject(absl::Span<const PageKey> seeds,
+                                   absl::Time now);
+  // Adds what another site found; a known page only receives the cash.
+  absl::StatusOr<PutCounts> PutIfAbsent(absl::Span<const Found> urls,
+                                        const Moment& moment);
+
+  // --- The frontier and the schedule (frontier.cc) ---------------------------
+
+  // The best `width` pages of hosts that do not rest, at most `per_host` of one
+  // host, the open round's pages counted in. Changes nothing. Costs the width
+  // (essay in frontier.cc).
+  absl::StatusOr<Selection> Top(size_t width, size_t per_host);
+  // Moves pages from the frontier to the open round's fetch list. A page that
+  // has moved since Top saw it is left out. Returns how many were taken.
+  absl::StatusOr<int64_t> Claim(const Selection& selection);
+  // Gives pages of the open round back to the frontier, with their cash.
+  absl::Status Release(absl::Span<const PageKey> pages);
+  // Moves what is due from the schedule to the frontier: at most `most` pages,
+  // and as many that were put aside while their hosts rested. Returns how many.
+  absl::StatusOr<int64_t> WakeDue(absl::Time now, int64_t most);
+  // When the next page or host is due, if any.
+  absl::StatusOr<std::optional<absl::Time>> NextDue();
+
+  // --- The round (round.cc, complete.cc, settle.cc) --------------------------
+
+  proto::RoundJournal journal() const;
+  absl::Status OpenRound(absl::Time now);
+  absl::Status SetPhase(proto::RoundPhase phase);
+  // The root pays evenly to the fetch list, which never grows after this.
+  absl::Status PayRoot();
+  // Group commit: synced. What is not in the open round is skipped (it was
+  // forgotten meanwhile); returns how many were completed.
+  absl::StatusOr<int64_t> Complete(absl::Span<const Completion> completions,
+                                   absl::Span<const HostUpdate> hosts,
+                                   const proto::ArchiveState& archive);
+  // The open round's pages still to fetch, in key order, after `after`.
+  absl::StatusOr<std::vector<PageKey>> FetchList(const PageKey& after,
+                                                 size_t most);
+  // Calls `visit` for the outlinks of each completed page of the open round.
+  absl::Status ForEachOutlinks(
+      const std::function<void(std::string_view page,
+                               const proto::OutlinkSegment&)>& visit);
+  absl::StatusOr<PutCounts> Settle(const Settlement& settlement,
+                                   const Moment& moment);
+  // REQUIRES: every page was completed or released and every outlink settled;
+  // otherwise kFailedPrecondition.
+  absl::Status CloseRound(std::string_view report);
+  absl::StatusOr<std::string> Report(uint64_t round);
+
+  // --- Waiting to get in, waiting to get out (waiting.cc) --------------------
+
+  // The deferred URLs with the most cash.
+  absl::StatusOr<std::vector<Found>> TopDeferred(size_t most);
+  // Lets deferred URLs in; those not deferred are skipped.
+  absl::StatusOr<PutCounts> Undefer(absl::Span<const PageKey> pages,
+                                    const Moment& moment);
+  // Cuts the next batch out of an outbox, synced; kNotFound if it is empty.
+  absl::StatusOr<OutboxCut> CutOutbox(SiteId destination, size_t most);
+  // Batches cut and not yet acknowledged, oldest first.
+  absl::StatusOr<std::vector<OutboxCut>> Sending(SiteId destination);
+  // The destination has it. kNotFound if it is not being sent: acknowledged
+  // twice, which is harmless.
+  absl::Status Acknowledge(SiteId destination, uint64_t sequence);
+
+  // --- Pages and hosts (records.cc) ------------------------------------------
+
+  absl::StatusOr<proto::PageRecord> GetPage(const PageKey& page);
+  // In key order from `from` on, until `visit` says false.
+  absl::Status ScanPages(
+      const PageKey& from,
+      const std::function<bool(std::string_view page,
+                               const proto::PageRecord&)>& visit);
+  // Removes all trace of a page; its cash goes to the root.
+  absl::Status Forget(const PageKey& page);
+  absl::StatusOr<proto::HostRecord> GetHost(const HostKey& host);
+  absl::StatusOr<int64_t> HostPages(const HostKey& host);
+  absl::Status PutHost(const HostUpdate& update);
+  absl::StatusOr<proto::ArchiveState> archive_state();
+  absl::StatusOr<proto::SiteIdentity> identity();
+  absl::Status SetIdentity(const proto::SiteIdentity& identity);
+
+  Totals totals() const;
+
+  // --- Invariants (verify.cc) ------------------------------------------------
+
+  // Checks I1 and I3 and all counts on a snapshot, while others write: every
+  // page if `full`, else the pages that changed since the last Verify that
+  // passed (all, if that is no longer known).
+  absl::StatusOr<std::vector<Check>> Verify(bool full);
+
+ private:
+  explicit CrawlDb(std::unique_ptr<Store> store);
+
+  // Adds `urls` (sorted, distinct; stripes locked) to the edit.
+  absl::StatusOr<PutCounts> AddFound(Edit& edit, absl::Span<const Found> urls,
+                                     const Moment& moment);
+  absl::Status AddWaiting(Edit& edit, const Settlement& settlement);
+  absl::Status AddHost(Edit& edit, const HostUpdate& update, bool by_wake);
+
+  std::unique_ptr<Store> store_;
+};
+
+}  // namespace gannet::storage

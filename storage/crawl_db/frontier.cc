@@ -1,0 +1,299 @@
+// The frontier and the schedule: what generate reads.
+//
+// The simple idea: one index by score. Its keys are (255 - step, page), so that
+// the best pages come first, and within a step a host's pages stand together. To
+// take the top 20,000 is to read 20,000 neighbouring rows, however large the DB,
+// and to add or move a page is a blind write: nothing about its host need be
+// looked up.
+//
+// (The design had two levels, score -> host and host -> pages, with each host's
+// best page kept in the first. That needs a seek into the second for every host
+// that is touched, by Top and by each write that may change a host's best: with
+// 100 times the pages there are 100 times the hosts, and the seeks no longer hit
+// the cache. Hence one level for pages, and a second only for hosts that rest.)
+//
+// What this leaves out is a host that may give no (more) pages. One that has
+// given `per_host` is skipped by a seek past its pages of this step: at most
+// width / per_host such hosts, times the steps that Top reads. A host that rests
+// may stay for weeks while its pages gather at the top, so when Top meets them,
+// Claim puts them aside, under the host ('r' rows). Each is moved once, and back
+// when the host wakes: best first, as many as the round is wide, the rest with the
+// next round.
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "storage/crawl_db/crawl_db.h"
+#include "storage/crawl_db/hash128.h"
+#include "storage/crawl_db/page_moves.h"
+#include "storage/crawl_db/sorted.h"
+#include "storage/crawl_db/store.h"
+
+namespace gannet::storage {
+namespace {
+
+std::string_view View(const rocksdb::Slice& slice) {
+  return {slice.data(), slice.size()};
+}
+
+// Rows of one host that are stepped over before a seek is cheaper.
+constexpr int kStepsBeforeSeek = 8;
+
+rocksdb::ReadOptions LongRead() {
+  rocksdb::ReadOptions options;
+  options.readahead_size = 256 << 10;
+  return options;
+}
+
+}  // namespace
+
+absl::StatusOr<Selection> CrawlDb::Top(size_t width, size_t per_host) {
+  absl::flat_hash_map<absl::uint128, size_t> taken;  // By host.
+  {
+    const rocksdb::ReadOptions options;
+    std::unique_ptr<rocksdb::Iterator> it(
+        store_->db().NewIterator(options, store_->column(Column::kRounds)));
+    for (it->Seek("f"); it->Valid() && it->key().starts_with("f"); it->Next()) {
+      ++taken[Hash128(HostPartOf(View(it->key()).substr(1)))];
+    }
+    if (!it->status().ok()) {
+      return FromRocksDb(it->status(), "reading the open round");
+    }
+  }
+
+  Selection selection;
+  std::unique_ptr<rocksdb::Iterator> it(
+      store_->db().NewIterator(LongRead(), store_->column(Column::kFrontier)));
+  int stepped_over = 0;
+  it->Seek("a");
+  while (it->Valid() && selection.pages.size() < width) {
+    uint8_t step = 0;
+    std::string_view page;
+    if (!keys::ParseActiveFrontier(View(it->key()), step, page)) break;
+    const std::string_view host = HostPartOf(page);
+    bool rests = false;
+    {
+      absl::MutexLock lock(&store_->stripe_mutex(Store::StripeOf(host)));
+      rests = store_->IsResting(host);
+    }
+    if (rests && selection.resting.size() < width) {
+      selection.resting.push_back({PageKey{std::string(page)}, step});
+      it->Next();
+      continue;
+    }
+    if (!rests) {
+      size_t& count = taken[Hash128(host)];
+      if (count < per_host) {
+        ++count;
+        stepped_over = 0;
+        selection.pages.push_back({PageKey{std::string(page)}, step});
+        it->Next();
+        continue;
+      }
+    }
+    if (++stepped_over < kStepsBeforeSeek) {
+      it->Next();
+    } else {
+      stepped_over = 0;
+      it->Seek(keys::After(keys::ActiveFrontier(step, host)));
+    }
+  }
+  if (!it->status().ok()) {
+    return FromRocksDb(it->status(), "reading the frontier");
+  }
+  return selection;
+}
+
+absl::StatusOr<int64_t> CrawlDb::Claim(const Selection& selection) {
+  StripeLocks locks(*store_);
+  const proto::RoundJournal journal = store_->journal();
+  if (journal.phase() != proto::GENERATE || journal.root_has_paid()) {
+    return absl::FailedPreconditionError(
+        "pages are claimed only while a round is being generated");
+  }
+  // Top's order is the frontier's own, so the keys are sorted.
+  const auto frontier_keys = [](const std::vector<FrontierPage>& pages) {
+    std::vector<std::string> keys;
+    keys.reserve(pages.size());
+    for (const FrontierPage& p : pages) {
+      keys.push_back(keys::ActiveFrontier(p.step, p.page.bytes));
+    }
+    return keys;
+  };
+  const std::vector<std::string> wanted = frontier_keys(selection.pages);
+  const std::vector<std::string> aside = frontier_keys(selection.resting);
+  auto wanted_rows = store_->MultiGet(Column::kFrontier, wanted);
+  if (!wanted_rows.ok()) return wanted_rows.status();
+  auto aside_rows = store_->MultiGet(Column::kFrontier, aside);
+  if (!aside_rows.ok()) return aside_rows.status();
+
+  Edit edit;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const std::string& page = selection.pages[i].page.bytes;
+    // A host may have gone to rest since Top looked.
+    if (!(*wanted_rows)[i].has_value() || store_->IsResting(HostPartOf(page))) {
+      continue;
+    }
+    store_->Delete(edit, Column::kFrontier, wanted[i]);
+    store_->Put(edit, Column::kRounds, keys::FetchList(page), {});
+    edit.claimed.push_back(page);
+  }
+  const auto claimed = static_cast<int64_t>(edit.claimed.size());
+  edit.delta.frontier_pages -= claimed;
+  edit.delta.round_pages += claimed;
+  for (size_t i = 0; i < aside.size(); ++i) {
+    const FrontierPage& p = selection.resting[i];
+    if (!(*aside_rows)[i].has_value() ||
+        !store_->IsResting(HostPartOf(p.page.bytes))) {
+      continue;
+    }
+    store_->Delete(edit, Column::kFrontier, aside[i]);
+    store_->Put(edit, Column::kFrontier,
+                keys::RestingFrontier(p.step, p.page.bytes), {});
+  }
+  if (absl::Status status = store_->Commit(edit, /*sync=*/false);
+      !status.ok()) {
+    return status;
+  }
+  return claimed;
+}
+
+absl::Status CrawlDb::Release(absl::Span<const PageKey> pages) {
+  std::vector<PageKey> sorted(pages.begin(), pages.end());
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  const std::vector<std::string_view> views = PagesOf(sorted);
+  StripeLocks locks(*store_, views);
+  auto records = store_->GetPages(views);
+  if (!records.ok()) return records.status();
+  const int64_t share = store_->journal().root_share();
+  Edit edit;
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    const std::string& page = sorted[i].bytes;
+    if (!(*records)[i].has_value() || !store_->IsClaimed(page)) continue;
+    proto::PageRecord& record = *(*records)[i];
+    record.set_cash(record.cash() + share);
+    edit.delta.round -= share;
+    edit.delta.pages += share;
+    store_->Delete(edit, Column::kRounds, keys::FetchList(page));
+    --edit.delta.round_pages;
+    edit.unclaimed.push_back(page);
+    EnterFrontier(*store_, edit, page, record);
+    store_->PutMessage(edit, Column::kPages, page, record);
+  }
+  return store_->Commit(edit, /*sync=*/false);
+}
+
+absl::StatusOr<int64_t> CrawlDb::WakeDue(absl::Time now, int64_t most) {
+  const int64_t now_ms = ToMillis(now);
+  StripeLocks locks(*store_);
+  Edit edit;
+  int64_t woken = 0;
+  int64_t next_due_ms = std::numeric_limits<int64_t>::max();
+  std::unique_ptr<rocksdb::Iterator> it(
+      store_->db().NewIterator(LongRead(), store_->column(Column::kSchedule)));
+
+  std::vector<std::string> pages;
+  for (it->Seek(keys::ScheduledPage(store_->schedule_floor_ms(), {}));
+       it->Valid(); it->Next()) {
+    int64_t ready_ms = 0;
+    std::string_view page;
+    if (!keys::ParseSchedule(View(it->key()), ready_ms, page)) break;
+    if (ready_ms > now_ms || woken >= most) {
+      next_due_ms = ready_ms;
+      break;
+    }
+    pages.emplace_back(page);
+    ++woken;
+  }
+  if (!it->status().ok()) {
+    return FromRocksDb(it->status(), "reading the schedule");
+  }
+  std::sort(pages.begin(), pages.end());
+  auto records = store_->GetPages({pages.begin(), pages.end()});
+  if (!records.ok()) return records.status();
+  for (size_t i = 0; i < pages.size(); ++i) {
+    if (!(*records)[i].has_value()) {
+      return absl::DataLossError("the schedule names an unknown page; run "
+                                 "'gannet verify --full'");
+    }
+    proto::PageRecord& record = *(*records)[i];
+    LeaveSchedule(*store_, edit, pages[i], record);
+    EnterFrontier(*store_, edit, pages[i], record);
+    store_->PutMessage(edit, Column::kPages, pages[i], record);
+  }
+
+  int64_t brought_back = 0;
+  std::unique_ptr<rocksdb::Iterator> aside(
+      store_->db().NewIterator(LongRead(), store_->column(Column::kFrontier)));
+  for (it->Seek(keys::ScheduledHost(store_->schedule_floor_ms(), {}));
+       it->Valid() && it->key().starts_with("h"); it->Next()) {
+    int64_t until_ms = 0;
+    std::string_view host;
+    if (!keys::ParseSchedule(View(it->key()), until_ms, host)) break;
+    if (until_ms > now_ms || brought_back >= most) {
+      next_due_ms = std::min(next_due_ms, until_ms);
+      break;
+    }
+    const std::string prefix = keys::RestingPrefix(host);
+    for (aside->Seek(prefix); aside->Valid() &&
+                              aside->key().starts_with(prefix) &&
+                              brought_back < most;
+         aside->Next()) {
+      uint8_t step = 0;
+      std::string page;
+      if (!keys::ParseRestingFrontier(View(aside->key()), step, page)) break;
+      store_->Delete(edit, Column::kFrontier, View(aside->key()));
+      store_->Put(edit, Column::kFrontier, keys::ActiveFrontier(step, page), {});
+      ++brought_back;
+    }
+    if (!aside->status().ok()) {
+      return FromRocksDb(aside->status(), "reading the frontier");
+    }
+    const bool nothing_aside =
+        !aside->Valid() || !aside->key().starts_with(prefix);
+    HostUpdate update{HostKey{std::string(host)}, {}};
+    absl::StatusOr<proto::HostRecord> record = GetHost(update.host);
+    if (!record.ok()) return record.status();
+    update.record = *std::move(record);
+    update.record.set_rest_until_ms(nothing_aside ? 0 : kWakingMs);
+    if (absl::Status status = AddHost(edit, update, /*by_wake=*/true);
+        !status.ok()) {
+      return status;
+    }
+    if (!nothing_aside) next_due_ms = std::min(next_due_ms, kWakingMs);
+  }
+  if (!it->status().ok()) {
+    return FromRocksDb(it->status(), "reading the schedule");
+  }
+  if (absl::Status status = store_->Commit(edit, /*sync=*/false);
+      !status.ok()) {
+    return status;
+  }
+  store_->SetScheduleFloor(next_due_ms);
+  return woken + brought_back;
+}
+
+absl::StatusOr<std::optional<absl::Time>> CrawlDb::NextDue() {
+  std::optional<absl::Time> due;
+  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
+      rocksdb::ReadOptions(), store_->column(Column::kSchedule)));
+  const int64_t floor_ms = store_->schedule_floor_ms();
+  for (const std::string& from :
+       {keys::ScheduledHost(floor_ms, {}), keys::ScheduledPage(floor_ms, {})}) {
+    it->Seek(from);
+    int64_t ready_ms = 0;
+    std::string_view target;
+    if (!it->Valid() || it->key()[0] != from[0] ||
+        !keys::ParseSchedule(View(it->key()), ready_ms, target)) {
+      continue;
+    }
+    const absl::Time ready = absl::FromUnixMillis(ready_ms);
+    due = due.has_value() ? std::min(*due, ready) : ready;
+  }
+  if (!it->status().ok()) {
+    return FromRocksDb(it->status(), "reading the schedule");
+  }
+  return due;
+}
+
+}  // namespace gannet::storage

@@ -1,0 +1,57 @@
+// How a page enters and leaves the frontier and the schedule: the rows that a
+// move writes and the counts that it changes, in one place, so that no verb can
+// write one without the other (invariant I1). Private to this room.
+#pragma once
+
+#include <string_view>
+
+#include "storage/crawl_db/score.h"
+#include "storage/crawl_db/store.h"
+
+namespace gannet::storage {
+
+// `record` must be what the page will have (enter) or had (leave): the frontier's
+// row is named by its score. REQUIRES, for all: the page's stripe is locked.
+
+inline void EnterFrontier(Store& store, Edit& edit, std::string_view page,
+                          proto::PageRecord& record) {
+  record.set_place(proto::READY);
+  record.clear_ready_ms();
+  store.Put(edit, Column::kFrontier,
+            keys::ActiveFrontier(StepOf(record), page), {});
+  ++edit.delta.frontier_pages;
+}
+
+// Pages of a resting host may have been put aside or not: no record says which,
+// so both rows are deleted (Claim puts aside without touching the record).
+inline void DeleteFrontierRow(Store& store, Edit& edit, std::string_view page,
+                              uint8_t step) {
+  store.Delete(edit, Column::kFrontier, keys::ActiveFrontier(step, page));
+  if (store.HasPagesAside(HostPartOf(page))) {
+    store.Delete(edit, Column::kFrontier, keys::RestingFrontier(step, page));
+  }
+}
+
+inline void LeaveFrontier(Store& store, Edit& edit, std::string_view page,
+                          const proto::PageRecord& record) {
+  DeleteFrontierRow(store, edit, page, StepOf(record));
+  --edit.delta.frontier_pages;
+}
+
+inline void EnterSchedule(Store& store, Edit& edit, std::string_view page,
+                          proto::PageRecord& record, int64_t ready_ms) {
+  record.set_place(proto::SCHEDULED);
+  record.set_ready_ms(ready_ms);
+  store.Put(edit, Column::kSchedule, keys::ScheduledPage(ready_ms, page), {});
+  edit.earliest_ready_ms = std::min(edit.earliest_ready_ms, ready_ms);
+  ++edit.delta.scheduled_pages;
+}
+
+inline void LeaveSchedule(Store& store, Edit& edit, std::string_view page,
+                          const proto::PageRecord& record) {
+  store.Delete(edit, Column::kSchedule,
+               keys::ScheduledPage(record.ready_ms(), page));
+  --edit.delta.scheduled_pages;
+}
+
+}  // namespace gannet::storage

@@ -1,0 +1,144 @@
+// Seeds and found URLs: what makes a page known.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "storage/crawl_db/crawl_db.h"
+#include "storage/crawl_db/page_moves.h"
+#include "storage/crawl_db/sorted.h"
+#include "storage/crawl_db/store.h"
+
+namespace gannet::storage {
+namespace {
+
+// All cash is some seed's, so if the seeds fit, every sum does.
+constexpr int64_t kMostCash = int64_t{1} << 62;
+
+// OPIC: a page that waits for its turn keeps the cash; one that was fetched and
+// is not due soon, or never again, counts it as history and passes it on to the
+// root, where it is paid out with the next round.
+bool KeepsCash(const proto::PageRecord& record, const Moment& moment) {
+  switch (record.place()) {
+    case proto::READY:
+      return true;
+    case proto::SCHEDULED:
+      return record.state() != proto::FETCHED ||
+             record.ready_ms() <= ToMillis(moment.soon);
+    default:
+      return false;
+  }
+}
+
+void AddCash(Store& store, Edit& edit, std::string_view page,
+             proto::PageRecord& record, int64_t cash, const Moment& moment) {
+  if (cash == 0) return;
+  const uint8_t step = StepOf(record);
+  if (KeepsCash(record, moment)) {
+    record.set_cash(record.cash() + cash);
+    edit.delta.pages += cash;
+  } else {
+    record.set_history(record.history() + cash);
+    edit.delta.root += cash;
+  }
+  const bool in_frontier =
+      record.place() == proto::READY && !store.IsClaimed(page);
+  if (in_frontier && StepOf(record) != step) {
+    DeleteFrontierRow(store, edit, page, step);
+    store.Put(edit, Column::kFrontier,
+              keys::ActiveFrontier(StepOf(record), page), {});
+  }
+  store.PutMessage(edit, Column::kPages, page, record);
+}
+
+void AddPage(Store& store, Edit& edit, const Found& url, absl::Time now) {
+  proto::PageRecord record;
+  record.set_version(1);
+  record.set_cash(url.cash);
+  record.set_depth(url.depth);
+  record.set_redirects(url.redirects);
+  record.set_found_ms(ToMillis(now));
+  EnterFrontier(store, edit, url.page.bytes, record);
+  store.PutMessage(edit, Column::kPages, url.page.bytes, record);
+  edit.delta.pages += url.cash;
+  ++edit.delta.pages_by_state[proto::NEW];
+  ++edit.host_pages[std::string(HostPartOf(url.page.bytes))];
+}
+
+}  // namespace
+
+absl::StatusOr<PutCounts> CrawlDb::AddFound(Edit& edit,
+                                            absl::Span<const Found> urls,
+                                            const Moment& moment) {
+  auto records = store_->GetPages(PagesOf(urls));
+  if (!records.ok()) return records.status();
+  PutCounts counts;
+  for (size_t i = 0; i < urls.size(); ++i) {
+    std::optional<proto::PageRecord>& record = (*records)[i];
+    if (record.has_value()) {
+      ++counts.known;
+      AddCash(*store_, edit, urls[i].page.bytes, *record, urls[i].cash, moment);
+    } else {
+      ++counts.added;
+      AddPage(*store_, edit, urls[i], moment.now);
+    }
+  }
+  return counts;
+}
+
+absl::StatusOr<PutCounts> CrawlDb::Inject(absl::Span<const PageKey> seeds,
+                                          absl::Time now) {
+  std::vector<PageKey> distinct(seeds.begin(), seeds.end());
+  std::sort(distinct.begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+
+  const std::vector<std::string_view> pages = PagesOf(distinct);
+  StripeLocks locks(*store_, pages);
+  auto records = store_->GetPages(pages);
+  if (!records.ok()) return records.status();
+  Edit edit;
+  PutCounts counts;
+  counts.known = static_cast<int64_t>(seeds.size() - distinct.size());
+  for (size_t i = 0; i < distinct.size(); ++i) {
+    if ((*records)[i].has_value()) {
+      ++counts.known;
+      continue;
+    }
+    ++counts.added;
+    AddPage(*store_, edit, {.page = distinct[i], .cash = kSeedCash}, now);
+    edit.delta.injected += kSeedCash;
+  }
+  if (store_->totals().injected > kMostCash - edit.delta.injected) {
+    return absl::OutOfRangeError(
+        fmt::format("too many seeds: at most {} fit a site's ledger",
+                    kMostCash / kSeedCash));
+  }
+  if (absl::Status status = store_->Commit(edit, /*sync=*/true); !status.ok()) {
+    return status;
+  }
+  return counts;
+}
+
+absl::StatusOr<PutCounts> CrawlDb::PutIfAbsent(absl::Span<const Found> urls,
+                                               const Moment& moment) {
+  Edit edit;
+  for (const Found& url : urls) {
+    if (url.cash < 0 || url.cash > kMostCash - edit.delta.received) {
+      return absl::InvalidArgumentError("a found URL's cash is out of range");
+    }
+    edit.delta.received += url.cash;
+  }
+  if (store_->totals().received > kMostCash - edit.delta.received) {
+    return absl::OutOfRangeError("more cash received than fits the ledger");
+  }
+  const std::vector<Found> merged = SortedAndMerged(urls);
+  StripeLocks locks(*store_, PagesOf(merged));
+  absl::StatusOr<PutCounts> counts = AddFound(edit, merged, moment);
+  if (!counts.ok()) return counts;
+  if (absl::Status status = store_->Commit(edit, /*sync=*/false);
+      !status.ok()) {
+    return status;
+  }
+  return counts;
+}
+
+}  // namespace gannet::storage

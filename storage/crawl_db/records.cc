@@ -1,0 +1,150 @@
+// Single records: pages, hosts, the site's identity, the archive's open files.
+#include <fmt/format.h>
+
+#include "storage/crawl_db/crawl_db.h"
+#include "storage/crawl_db/page_moves.h"
+#include "storage/crawl_db/store.h"
+
+namespace gannet::storage {
+namespace {
+
+constexpr char kArchiveKey[] = "archive";
+constexpr char kIdentityKey[] = "identity";
+
+// A row that was never written reads as an empty message.
+template <typename Message>
+absl::StatusOr<Message> GetMessage(Store& store, Column column,
+                                   std::string_view key) {
+  Message message;
+  absl::StatusOr<std::string> bytes = store.Get(column, key);
+  if (absl::IsNotFound(bytes.status())) return message;
+  if (!bytes.ok()) return bytes.status();
+  if (!message.ParseFromString(*bytes)) {
+    return absl::DataLossError(
+        fmt::format("the record '{}' cannot be decoded", key));
+  }
+  return message;
+}
+
+}  // namespace
+
+absl::StatusOr<proto::PageRecord> CrawlDb::GetPage(const PageKey& page) {
+  return store_->GetPage(page.bytes);
+}
+
+absl::Status CrawlDb::ScanPages(
+    const PageKey& from,
+    const std::function<bool(std::string_view page, const proto::PageRecord&)>&
+        visit) {
+  rocksdb::ReadOptions options;
+  options.readahead_size = 1 << 20;
+  options.fill_cache = false;
+  std::unique_ptr<rocksdb::Iterator> it(
+      store_->db().NewIterator(options, store_->column(Column::kPages)));
+  proto::PageRecord record;
+  for (it->Seek(from.bytes); it->Valid(); it->Next()) {
+    if (!record.ParseFromArray(it->value().data(), it->value().size())) {
+      return absl::DataLossError("a page's record cannot be decoded");
+    }
+    if (!visit({it->key().data(), it->key().size()}, record)) break;
+  }
+  return FromRocksDb(it->status(), "reading the pages");
+}
+
+absl::Status CrawlDb::Forget(const PageKey& page) {
+  StripeLocks locks(*store_, {page.bytes});
+  absl::StatusOr<proto::PageRecord> record = store_->GetPage(page.bytes);
+  if (!record.ok()) return record.status();
+  Edit edit;
+  if (record->place() == proto::SCHEDULED) {
+    LeaveSchedule(*store_, edit, page.bytes, *record);
+  } else if (record->place() == proto::FINISHED) {
+    --edit.delta.finished_pages;
+  } else if (store_->IsClaimed(page.bytes)) {
+    const int64_t share = store_->journal().root_share();
+    edit.delta.round -= share;
+    edit.delta.root += share;
+    store_->Delete(edit, Column::kRounds, keys::FetchList(page.bytes));
+    --edit.delta.round_pages;
+    edit.unclaimed.push_back(page.bytes);
+  } else {
+    LeaveFrontier(*store_, edit, page.bytes, *record);
+  }
+  edit.delta.pages -= record->cash();
+  edit.delta.root += record->cash();
+  --edit.delta.pages_by_state[record->state()];
+  --edit.host_pages[std::string(HostPartOf(page.bytes))];
+  store_->Delete(edit, Column::kPages, page.bytes);
+  return store_->Commit(edit, /*sync=*/true);
+}
+
+absl::StatusOr<proto::HostRecord> CrawlDb::GetHost(const HostKey& host) {
+  return GetMessage<proto::HostRecord>(*store_, Column::kHosts,
+                                       keys::HostInfo(host.bytes));
+}
+
+absl::StatusOr<int64_t> CrawlDb::HostPages(const HostKey& host) {
+  absl::StatusOr<std::string> bytes =
+      store_->Get(Column::kHosts, keys::HostPages(host.bytes));
+  if (absl::IsNotFound(bytes.status())) return 0;
+  if (!bytes.ok()) return bytes.status();
+  return DecodeCount(*bytes);
+}
+
+// A rest is a row of the schedule too, so that it ends in time. Only WakeDue ends
+// one, because it brings back the pages that were put aside: when anybody else
+// clears a rest, it becomes due at once.
+absl::Status CrawlDb::AddHost(Edit& edit, const HostUpdate& update,
+                              bool by_wake) {
+  const std::string& host = update.host.bytes;
+  absl::StatusOr<proto::HostRecord> before = GetHost(update.host);
+  if (!before.ok()) return before.status();
+  proto::HostRecord record = update.record;
+  record.set_version(1);
+  const int64_t was_ms = before->rest_until_ms();
+  if (was_ms != 0 && record.rest_until_ms() == 0 && !by_wake) {
+    record.set_rest_until_ms(was_ms == kWakingMs ? kWakingMs : kDueAtOnceMs);
+  }
+  const int64_t until_ms = record.rest_until_ms();
+  if (was_ms != 0 && was_ms != until_ms) {
+    store_->Delete(edit, Column::kSchedule, keys::ScheduledHost(was_ms, host));
+  }
+  if (until_ms != 0) {
+    store_->Put(edit, Column::kSchedule, keys::ScheduledHost(until_ms, host),
+                {});
+    edit.earliest_ready_ms = std::min(edit.earliest_ready_ms, until_ms);
+    edit.resting.emplace_back(host, until_ms);
+  } else if (was_ms != 0) {
+    edit.awake.push_back(host);
+  }
+  store_->PutMessage(edit, Column::kHosts, keys::HostInfo(host), record);
+  return absl::OkStatus();
+}
+
+absl::Status CrawlDb::PutHost(const HostUpdate& update) {
+  StripeLocks locks(*store_, {update.host.bytes});
+  Edit edit;
+  if (absl::Status status = AddHost(edit, update, /*by_wake=*/false);
+      !status.ok()) {
+    return status;
+  }
+  return store_->Commit(edit, /*sync=*/false);
+}
+
+absl::StatusOr<proto::ArchiveState> CrawlDb::archive_state() {
+  return GetMessage<proto::ArchiveState>(*store_, Column::kMeta, kArchiveKey);
+}
+
+absl::StatusOr<proto::SiteIdentity> CrawlDb::identity() {
+  return GetMessage<proto::SiteIdentity>(*store_, Column::kMeta, kIdentityKey);
+}
+
+absl::Status CrawlDb::SetIdentity(const proto::SiteIdentity& identity) {
+  Edit edit;
+  store_->PutMessage(edit, Column::kMeta, kIdentityKey, identity);
+  return store_->Commit(edit, /*sync=*/true);
+}
+
+Totals CrawlDb::totals() const { return store_->totals(); }
+
+}  // namespace gannet::storage

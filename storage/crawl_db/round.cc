@@ -1,0 +1,127 @@
+// The round's journal: which phase, and what may happen in it.
+#include <fmt/format.h>
+
+#include "storage/crawl_db/crawl_db.h"
+#include "storage/crawl_db/store.h"
+
+namespace gannet::storage {
+
+proto::RoundJournal CrawlDb::journal() const { return store_->journal(); }
+
+absl::Status CrawlDb::OpenRound(absl::Time now) {
+  StripeLocks locks(*store_);
+  proto::RoundJournal journal = store_->journal();
+  if (journal.phase() != proto::NO_ROUND) {
+    return absl::FailedPreconditionError(
+        fmt::format("round {} is still open", journal.number()));
+  }
+  const uint64_t number = journal.number() + 1;
+  journal.Clear();
+  journal.set_version(1);
+  journal.set_number(number);
+  journal.set_phase(proto::GENERATE);
+  journal.set_opened_ms(ToMillis(now));
+  Edit edit;
+  edit.journal = journal;
+  return store_->Commit(edit, /*sync=*/false);
+}
+
+absl::Status CrawlDb::SetPhase(proto::RoundPhase phase) {
+  StripeLocks locks(*store_);
+  proto::RoundJournal journal = store_->journal();
+  if (journal.phase() == proto::NO_ROUND || phase == proto::NO_ROUND ||
+      phase < journal.phase()) {
+    return absl::FailedPreconditionError(
+        fmt::format("no way from phase {} to {}",
+                    proto::RoundPhase_Name(journal.phase()),
+                    proto::RoundPhase_Name(phase)));
+  }
+  journal.set_phase(phase);
+  Edit edit;
+  edit.journal = journal;
+  return store_->Commit(edit, /*sync=*/false);
+}
+
+absl::Status CrawlDb::PayRoot() {
+  StripeLocks locks(*store_);
+  proto::RoundJournal journal = store_->journal();
+  if (journal.phase() != proto::GENERATE) {
+    return absl::FailedPreconditionError(
+        "the root pays at the end of generate, and only then");
+  }
+  if (journal.root_has_paid()) return absl::OkStatus();  // Resumed.
+  const Totals totals = store_->totals();
+  Edit edit;
+  if (totals.round_pages > 0) {
+    // The remainder of the division stays with the root.
+    journal.set_root_share(totals.root / totals.round_pages);
+    const int64_t paid = journal.root_share() * totals.round_pages;
+    edit.delta.root -= paid;
+    edit.delta.round += paid;
+  }
+  journal.set_root_has_paid(true);
+  edit.journal = journal;
+  return store_->Commit(edit, /*sync=*/false);
+}
+
+absl::StatusOr<std::vector<PageKey>> CrawlDb::FetchList(const PageKey& after,
+                                                        size_t most) {
+  std::vector<PageKey> pages;
+  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
+      rocksdb::ReadOptions(), store_->column(Column::kRounds)));
+  for (it->Seek(keys::FetchList(after.bytes));
+       it->Valid() && it->key().starts_with("f") && pages.size() < most;
+       it->Next()) {
+    const std::string_view page(it->key().data() + 1, it->key().size() - 1);
+    if (page != after.bytes) pages.push_back(PageKey{std::string(page)});
+  }
+  if (!it->status().ok()) {
+    return FromRocksDb(it->status(), "reading the open round");
+  }
+  return pages;
+}
+
+absl::Status CrawlDb::ForEachOutlinks(
+    const std::function<void(std::string_view page,
+                             const proto::OutlinkSegment&)>& visit) {
+  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
+      rocksdb::ReadOptions(), store_->column(Column::kRounds)));
+  proto::OutlinkSegment segment;
+  for (it->Seek("s"); it->Valid() && it->key().starts_with("s"); it->Next()) {
+    if (!segment.ParseFromArray(it->value().data(), it->value().size())) {
+      return absl::DataLossError("a page's outlinks cannot be decoded");
+    }
+    visit({it->key().data() + 1, it->key().size() - 1}, segment);
+  }
+  return FromRocksDb(it->status(), "reading the round's outlinks");
+}
+
+absl::Status CrawlDb::CloseRound(std::string_view report) {
+  StripeLocks locks(*store_);
+  proto::RoundJournal journal = store_->journal();
+  const Totals totals = store_->totals();
+  if (journal.phase() == proto::NO_ROUND) {
+    return absl::FailedPreconditionError("no round is open");
+  }
+  if (totals.round_pages != 0 || totals.round != 0) {
+    return absl::FailedPreconditionError(fmt::format(
+        "round {} cannot end: {} pages are still to fetch and {} units of cash "
+        "are not settled",
+        journal.number(), totals.round_pages, totals.round));
+  }
+  Edit edit;
+  edit.batch.DeleteRange(store_->column(Column::kRounds), "s", "t");
+  store_->Put(edit, Column::kRounds, keys::Report(journal.number()), report);
+  const uint64_t number = journal.number();
+  journal.Clear();
+  journal.set_version(1);
+  journal.set_number(number);
+  edit.journal = journal;
+  return store_->Commit(edit, /*sync=*/true);
+}
+
+absl::StatusOr<std::string> CrawlDb::Report(uint64_t round) {
+  return store_->Get(Column::kRounds, keys::Report(round));
+}
+
+}  // namespace gannet::storage

@@ -1,0 +1,284 @@
+#include "storage/crawl_db/store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "storage/crawl_db/hash128.h"
+
+namespace gannet::storage {
+namespace {
+
+constexpr char kTotalsKey[] = "totals";
+
+rocksdb::Slice ToSlice(std::string_view view) {
+  return {view.data(), view.size()};
+}
+
+absl::Status BadRecord(std::string_view what) {
+  return absl::DataLossError(fmt::format(
+      "{} cannot be decoded; run 'gannet verify --full', and restore a backup",
+      what));
+}
+
+}  // namespace
+
+absl::Status FromRocksDb(const rocksdb::Status& status,
+                         std::string_view doing) {
+  if (status.ok()) return absl::OkStatus();
+  const std::string message = fmt::format("{}: {}", doing, status.ToString());
+  if (status.IsNoSpace()) {
+    return absl::ResourceExhaustedError("disk full: " + message);
+  }
+  if (status.IsCorruption()) {
+    return absl::DataLossError("the crawl DB is damaged: " + message);
+  }
+  if (status.IsNotFound()) return absl::NotFoundError(message);
+  return absl::InternalError(message);
+}
+
+absl::StatusOr<std::unique_ptr<Store>> Store::Open(const std::string& folder,
+                                                   const StoreMemory& memory) {
+  absl::StatusOr<DataFolder> data_folder = DataFolder::Open(folder);
+  if (!data_folder.ok()) return data_folder.status();
+  std::unique_ptr<Store> store(new Store(*std::move(data_folder)));
+  rocksdb::DB* db = nullptr;
+  const rocksdb::Status status =
+      rocksdb::DB::Open(MakeDbOptions(memory), folder, MakeColumns(memory),
+                        &store->handles_, &db);
+  if (!status.ok()) return FromRocksDb(status, "cannot open " + folder);
+  store->db_.reset(db);
+  if (absl::Status loaded = store->Load(); !loaded.ok()) return loaded;
+  return store;
+}
+
+Store::~Store() {
+  if (db_ == nullptr) return;
+  for (auto* handle : handles_) db_->DestroyColumnFamilyHandle(handle);
+  db_->Close();
+}
+
+absl::Status Store::Load() {
+  absl::MutexLock lock(&commit_mu_);
+  if (auto bytes = Get(Column::kMeta, kTotalsKey); bytes.ok()) {
+    proto::Totals stored;
+    if (!stored.ParseFromString(*bytes)) return BadRecord("the ledger");
+    totals_ = Totals::FromProto(stored);
+  } else if (!absl::IsNotFound(bytes.status())) {
+    return bytes.status();
+  }
+  if (auto bytes = Get(Column::kRounds, keys::Journal()); bytes.ok()) {
+    if (!journal_.ParseFromString(*bytes)) return BadRecord("the journal");
+  } else if (!absl::IsNotFound(bytes.status())) {
+    return bytes.status();
+  }
+
+  std::unique_ptr<rocksdb::Iterator> it(
+      db_->NewIterator(rocksdb::ReadOptions(), column(Column::kRounds)));
+  for (it->Seek("f"); it->Valid() && it->key().starts_with("f"); it->Next()) {
+    const std::string_view page(it->key().data() + 1, it->key().size() - 1);
+    stripes_[StripeOf(page)].claimed.insert(Hash128(page));
+  }
+  if (!it->status().ok()) {
+    return FromRocksDb(it->status(), "reading the open round");
+  }
+
+  // A host rests while the schedule holds it, though its time may be past:
+  // WakeDue ends a rest, nothing else.
+  it.reset(db_->NewIterator(rocksdb::ReadOptions(), column(Column::kSchedule)));
+  for (it->Seek("h"); it->Valid() && it->key().starts_with("h"); it->Next()) {
+    int64_t until_ms = 0;
+    std::string_view host;
+    if (!keys::ParseSchedule({it->key().data(), it->key().size()}, until_ms,
+                             host)) {
+      return BadRecord("a schedule entry");
+    }
+    stripes_[StripeOf(host)].resting[Hash128(host)] = until_ms;
+  }
+  return FromRocksDb(it->status(), "reading the schedule");
+}
+
+absl::StatusOr<std::string> Store::Get(Column column, std::string_view key,
+                                       const rocksdb::Snapshot* at) {
+  rocksdb::ReadOptions options;
+  options.snapshot = at;
+  std::string value;
+  const rocksdb::Status status =
+      db_->Get(options, this->column(column), ToSlice(key), &value);
+  if (!status.ok()) return FromRocksDb(status, "reading a row");
+  return value;
+}
+
+absl::StatusOr<std::vector<std::optional<std::string>>> Store::MultiGet(
+    Column column, const std::vector<std::string>& keys,
+    const rocksdb::Snapshot* at) {
+  // In slices, so that a large batch does not pin as many blocks.
+  constexpr size_t kSlice = 256;
+  rocksdb::ReadOptions options;
+  options.snapshot = at;
+  std::vector<std::optional<std::string>> values(keys.size());
+  std::array<rocksdb::Slice, kSlice> slices;
+  std::array<rocksdb::PinnableSlice, kSlice> pinned;
+  std::array<rocksdb::Status, kSlice> statuses;
+  for (size_t begin = 0; begin < keys.size(); begin += kSlice) {
+    const size_t count = std::min(kSlice, keys.size() - begin);
+    for (size_t i = 0; i < count; ++i) slices[i] = keys[begin + i];
+    db_->MultiGet(options, this->column(column), count, slices.data(),
+                  pinned.data(), statuses.data(), /*sorted_input=*/true);
+    for (size_t i = 0; i < count; ++i) {
+      if (statuses[i].ok()) {
+        values[begin + i].emplace(pinned[i].data(), pinned[i].size());
+      } else if (!statuses[i].IsNotFound()) {
+        return FromRocksDb(statuses[i], "reading rows");
+      }
+      pinned[i].Reset();
+    }
+  }
+  return values;
+}
+
+absl::StatusOr<proto::PageRecord> Store::GetPage(std::string_view page,
+                                                 const rocksdb::Snapshot* at) {
+  absl::StatusOr<std::string> bytes = Get(Column::kPages, page, at);
+  if (!bytes.ok()) return bytes.status();
+  proto::PageRecord record;
+  if (!record.ParseFromString(*bytes)) return BadRecord("a page's record");
+  return record;
+}
+
+absl::StatusOr<std::vector<std::optional<proto::PageRecord>>> Store::GetPages(
+    const std::vector<std::string_view>& pages) {
+  const std::vector<std::string> keys(pages.begin(), pages.end());
+  auto rows = MultiGet(Column::kPages, keys);
+  if (!rows.ok()) return rows.status();
+  std::vector<std::optional<proto::PageRecord>> records(pages.size());
+  for (size_t i = 0; i < pages.size(); ++i) {
+    if (!(*rows)[i].has_value()) continue;
+    records[i].emplace();
+    if (!records[i]->ParseFromString(*(*rows)[i])) {
+      return BadRecord("a page's record");
+    }
+  }
+  return records;
+}
+
+void Store::Put(Edit& edit, Column column, std::string_view key,
+                std::string_view value) {
+  edit.batch.Put(this->column(column), ToSlice(key), ToSlice(value));
+}
+
+void Store::PutMessage(Edit& edit, Column column, std::string_view key,
+                       const google::protobuf::MessageLite& message) {
+  Put(edit, column, key, message.SerializeAsString());
+}
+
+void Store::Delete(Edit& edit, Column column, std::string_view key) {
+  edit.batch.Delete(this->column(column), ToSlice(key));
+}
+
+absl::Status Store::Commit(Edit& edit, bool sync) {
+  for (const auto& [host, change] : edit.host_pages) {
+    if (change == 0) continue;
+    edit.batch.Merge(column(Column::kHosts), keys::HostPages(host),
+                     EncodeCount(change));
+  }
+  if (edit.journal.has_value()) {
+    PutMessage(edit, Column::kRounds, keys::Journal(), *edit.journal);
+  }
+
+  absl::MutexLock lock(&commit_mu_);
+  if (!broken_.ok()) return broken_;
+  Totals next = totals_;
+  next.Add(edit.delta);
+  if (next != totals_) {
+    PutMessage(edit, Column::kMeta, kTotalsKey, next.ToProto());
+  }
+  rocksdb::WriteOptions options;
+  options.sync = sync;
+  const rocksdb::Status status = db_->Write(options, &edit.batch);
+  if (!status.ok()) {
+    const absl::Status error = FromRocksDb(status, "writing to the crawl DB");
+    broken_ = absl::Status(
+        error.code(),
+        std::string(error.message()) +
+            " (nothing more is written until the crawl DB is opened again)");
+    return error;
+  }
+  totals_ = std::move(next);
+  if (edit.journal.has_value()) journal_ = *std::move(edit.journal);
+  schedule_floor_ms_ = std::min(schedule_floor_ms_, edit.earliest_ready_ms);
+  for (const auto& page : edit.claimed) {
+    stripes_[StripeOf(page)].claimed.insert(Hash128(page));
+  }
+  for (const auto& page : edit.unclaimed) {
+    stripes_[StripeOf(page)].claimed.erase(Hash128(page));
+  }
+  for (const auto& [host, until] : edit.resting) {
+    stripes_[StripeOf(host)].resting[Hash128(host)] = until;
+  }
+  for (const auto& host : edit.awake) {
+    stripes_[StripeOf(host)].resting.erase(Hash128(host));
+  }
+  return absl::OkStatus();
+}
+
+Totals Store::totals() const {
+  absl::MutexLock lock(&commit_mu_);
+  return totals_;
+}
+
+proto::RoundJournal Store::journal() const {
+  absl::MutexLock lock(&commit_mu_);
+  return journal_;
+}
+
+bool Store::IsClaimed(std::string_view page) {
+  return stripes_[StripeOf(page)].claimed.contains(Hash128(page));
+}
+
+bool Store::IsResting(std::string_view host) {
+  const auto& resting = stripes_[StripeOf(host)].resting;
+  const auto it = resting.find(Hash128(host));
+  return it != resting.end() && it->second != kWakingMs;
+}
+
+bool Store::HasPagesAside(std::string_view host) {
+  return stripes_[StripeOf(host)].resting.contains(Hash128(host));
+}
+
+int64_t Store::schedule_floor_ms() const {
+  absl::MutexLock lock(&commit_mu_);
+  return schedule_floor_ms_;
+}
+
+void Store::SetScheduleFloor(int64_t ms) {
+  absl::MutexLock lock(&commit_mu_);
+  schedule_floor_ms_ = ms;
+}
+
+StripeLocks::StripeLocks(Store& store) : store_(store) {
+  locked_.fill(true);
+  Lock();
+}
+
+StripeLocks::StripeLocks(Store& store,
+                         const std::vector<std::string_view>& pages)
+    : store_(store) {
+  for (std::string_view page : pages) locked_[Store::StripeOf(page)] = true;
+  Lock();
+}
+
+// The set of locks is known only at run time, which the analysis cannot follow.
+void StripeLocks::Lock() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  for (size_t i = 0; i < locked_.size(); ++i) {
+    if (locked_[i]) store_.stripe_mutex(i).Lock();
+  }
+}
+
+StripeLocks::~StripeLocks() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  for (size_t i = 0; i < locked_.size(); ++i) {
+    if (locked_[i]) store_.stripe_mutex(i).Unlock();
+  }
+}
+
+}  // namespace gannet::storage

@@ -1,0 +1,132 @@
+#include "storage/crawl_db/totals.h"
+
+namespace gannet::storage {
+namespace {
+
+// The single numbers, in one list, so that Add and the conversions cannot
+// forget one.
+template <typename T, typename Visit>
+void ForEachNumber(T& totals, Visit visit) {
+  visit(totals.injected);
+  visit(totals.pages);
+  visit(totals.root);
+  visit(totals.round);
+  visit(totals.deferred);
+  visit(totals.outbox);
+  visit(totals.acknowledged);
+  visit(totals.received);
+  visit(totals.handed_over);
+  visit(totals.taken_over);
+  visit(totals.frontier_pages);
+  visit(totals.scheduled_pages);
+  visit(totals.round_pages);
+  visit(totals.finished_pages);
+  visit(totals.deferred_urls);
+  visit(totals.dropped_urls);
+}
+
+template <typename Map>
+void AddMap(const Map& delta, Map& into) {
+  for (const auto& [key, value] : delta) {
+    // Zeros are left out, so that equal totals compare equal.
+    if ((into[key] += value) == 0) into.erase(key);
+  }
+}
+
+}  // namespace
+
+int64_t Totals::KnownPages() const {
+  int64_t sum = 0;
+  for (int64_t count : pages_by_state) sum += count;
+  return sum;
+}
+
+int64_t Totals::Dropped() const {
+  int64_t sum = 0;
+  for (const auto& [reason, cash] : dropped) sum += cash;
+  return sum;
+}
+
+int64_t Totals::AllCash() const {
+  return pages + root + round + deferred + outbox + acknowledged - received +
+         handed_over - taken_over + Dropped();
+}
+
+void Totals::Add(const Totals& delta) {
+  std::array<int64_t, 16> numbers;
+  size_t i = 0;
+  ForEachNumber(delta, [&](int64_t value) { numbers[i++] = value; });
+  i = 0;
+  ForEachNumber(*this, [&](int64_t& value) { value += numbers[i++]; });
+  AddMap(delta.dropped, dropped);
+  AddMap(delta.outbox_urls, outbox_urls);
+  for (size_t s = 0; s < pages_by_state.size(); ++s) {
+    pages_by_state[s] += delta.pages_by_state[s];
+  }
+}
+
+proto::Totals Totals::ToProto() const {
+  proto::Totals stored;
+  stored.set_injected(injected);
+  stored.set_pages(pages);
+  stored.set_root(root);
+  stored.set_round(round);
+  stored.set_deferred(deferred);
+  stored.set_outbox(outbox);
+  stored.set_acknowledged(acknowledged);
+  stored.set_received(received);
+  stored.set_handed_over(handed_over);
+  stored.set_taken_over(taken_over);
+  stored.set_frontier_pages(frontier_pages);
+  stored.set_scheduled_pages(scheduled_pages);
+  stored.set_round_pages(round_pages);
+  stored.set_finished_pages(finished_pages);
+  stored.set_deferred_urls(deferred_urls);
+  stored.set_dropped_urls(dropped_urls);
+  for (const auto& [reason, cash] : dropped) {
+    (*stored.mutable_dropped())[reason] = cash;
+  }
+  for (const auto& [site, urls] : outbox_urls) {
+    (*stored.mutable_outbox_urls())[static_cast<uint32_t>(site)] = urls;
+  }
+  for (size_t s = 0; s < pages_by_state.size(); ++s) {
+    if (pages_by_state[s] != 0) {
+      (*stored.mutable_pages_by_state())[s] = pages_by_state[s];
+    }
+  }
+  return stored;
+}
+
+Totals Totals::FromProto(const proto::Totals& stored) {
+  Totals totals;
+  totals.injected = stored.injected();
+  totals.pages = stored.pages();
+  totals.root = stored.root();
+  totals.round = stored.round();
+  totals.deferred = stored.deferred();
+  totals.outbox = stored.outbox();
+  totals.acknowledged = stored.acknowledged();
+  totals.received = stored.received();
+  totals.handed_over = stored.handed_over();
+  totals.taken_over = stored.taken_over();
+  totals.frontier_pages = stored.frontier_pages();
+  totals.scheduled_pages = stored.scheduled_pages();
+  totals.round_pages = stored.round_pages();
+  totals.finished_pages = stored.finished_pages();
+  totals.deferred_urls = stored.deferred_urls();
+  totals.dropped_urls = stored.dropped_urls();
+  for (const auto& [reason, cash] : stored.dropped()) {
+    totals.dropped[reason] = cash;
+  }
+  for (const auto& [site, urls] : stored.outbox_urls()) {
+    totals.outbox_urls[SiteId{site}] = urls;
+  }
+  for (const auto& [state, count] : stored.pages_by_state()) {
+    if (state < totals.pages_by_state.size()) {
+      totals.pages_by_state[state] = count;
+    }
+  }
+  return totals;
+}
+
+}  // namespace gannet::storage

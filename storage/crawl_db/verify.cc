@@ -1,0 +1,540 @@
+// Verify: are the invariants true? I1 (every page in exactly one place) and I3
+// (cash is conserved exactly), with all counts.
+//
+// The obvious way is to look up, for each page, the row that it should have and
+// the rows that it must not have: four random reads a page. The full check needs
+// none. It reads each column once, in order, and adds up a 128-bit hash of every
+// row that the pages call for, and one of every row that is there. The two sums
+// are equal if and only if the sets are (but for a chance of some 2^-128). Only
+// when they differ does it go the obvious way, to name pages.
+//
+// The incremental check goes the obvious way for pages that the write-ahead log
+// names as changed since the last check that passed.
+//
+// Everything is read at one snapshot, so that others may write meanwhile.
+#include <fmt/format.h>
+#include <rocksdb/transaction_log.h>
+
+#include <set>
+
+#include "absl/cleanup/cleanup.h"
+#include "storage/crawl_db/crawl_db.h"
+#include "storage/crawl_db/hash128.h"
+#include "storage/crawl_db/score.h"
+#include "storage/crawl_db/store.h"
+
+namespace gannet::storage {
+namespace {
+
+constexpr char kVerifiedKey[] = "verified";
+constexpr char kTotalsKey[] = "totals";
+constexpr size_t kMostNamed = 5;
+constexpr size_t kChunk = 100'000;
+
+// A set of rows as the sum of their hashes.
+struct RowSum {
+  absl::uint128 sum = 0;
+  int64_t rows = 0;
+  void Add(std::string_view row, uint64_t with) {
+    sum += Hash128(row, with);
+    ++rows;
+  }
+  bool operator==(const RowSum&) const = default;
+};
+
+std::string Readable(std::string_view page) {
+  return std::string(SurtOf(page));
+}
+
+class Verifier {
+ public:
+  Verifier(Store& store, const rocksdb::Snapshot* at) : store_(store), at_(at) {}
+
+  absl::Status Full();
+  absl::Status Changed(const std::set<std::string>& pages);
+  // What costs only the round's width; part of both.
+  absl::Status RoundAndLedger();
+
+  std::vector<Check> TakeChecks() { return std::move(checks_); }
+
+ private:
+  using Visit =
+      std::function<absl::Status(std::string_view key, std::string_view value)>;
+
+  absl::Status Scan(Column column, std::string_view prefix, const Visit& visit);
+  absl::Status Has(Column column, std::string_view key, bool& has);
+  // Why the page breaks I1; empty if it does not.
+  absl::Status Misplaced(std::string_view page, const proto::PageRecord& record,
+                         std::string& why);
+  absl::Status ScanPages();
+  absl::Status ScanIndexes();
+  absl::Status ScanWaiting();
+  absl::Status NameMisplaced(std::string& detail);
+
+  void Report(std::string name, bool ok, std::string detail) {
+    checks_.push_back({std::move(name), ok, std::move(detail)});
+  }
+  void Compare(const std::string& name, int64_t counted, int64_t booked) {
+    Report(name, counted == booked,
+           counted == booked
+               ? fmt::format("{}", counted)
+               : fmt::format("counted {}, booked {}", counted, booked));
+  }
+
+  Store& store_;
+  const rocksdb::Snapshot* at_;
+  std::vector<Check> checks_;
+  Totals booked_;
+  std::set<std::string> fetch_list_;
+
+  // What the pages call for, and what is there.
+  RowSum frontier_wanted_, frontier_found_;
+  RowSum schedule_wanted_, schedule_found_;
+  RowSum hosts_wanted_, hosts_found_;
+  int64_t in_round_ = 0;
+  Totals counted_;
+};
+
+absl::Status Verifier::Scan(Column column, std::string_view prefix,
+                            const Visit& visit) {
+  rocksdb::ReadOptions options;
+  options.snapshot = at_;
+  options.fill_cache = false;
+  options.readahead_size = 1 << 20;
+  std::unique_ptr<rocksdb::Iterator> it(
+      store_.db().NewIterator(options, store_.column(column)));
+  const rocksdb::Slice start(prefix.data(), prefix.size());
+  for (it->Seek(start); it->Valid() && it->key().starts_with(start);
+       it->Next()) {
+    absl::Status status = visit({it->key().data(), it->key().size()},
+                                {it->value().data(), it->value().size()});
+    if (!status.ok()) return status;
+  }
+  return FromRocksDb(it->status(), "reading a column");
+}
+
+absl::Status Verifier::Has(Column column, std::string_view key, bool& has) {
+  const absl::Status status = store_.Get(column, key, at_).status();
+  has = status.ok();
+  return absl::IsNotFound(status) ? absl::OkStatus() : status;
+}
+
+absl::Status Verifier::Misplaced(std::string_view page,
+                                 const proto::PageRecord& record,
+                                 std::string& why) {
+  const uint8_t step = StepOf(record);
+  bool active = false, aside = false, open = false, scheduled = false;
+  for (absl::Status status :
+       {Has(Column::kFrontier, keys::ActiveFrontier(step, page), active),
+        Has(Column::kFrontier, keys::RestingFrontier(step, page), aside),
+        Has(Column::kRounds, keys::FetchList(page), open),
+        Has(Column::kSchedule, keys::ScheduledPage(record.ready_ms(), page),
+            scheduled)}) {
+    if (!status.ok()) return status;
+  }
+  const int ready = active + aside + open;
+  const bool right = record.place() == proto::READY ? ready == 1 && !scheduled
+                     : record.place() == proto::SCHEDULED
+                         ? ready == 0 && scheduled
+                         : ready == 0 && !scheduled;
+  if (!right) {
+    why = fmt::format(
+        "{} is {} but in frontier {}, aside {}, open round {}, schedule {}",
+        Readable(page), proto::PagePlace_Name(record.place()), int{active},
+        int{aside}, int{open}, int{scheduled});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Verifier::RoundAndLedger() {
+  absl::StatusOr<std::string> bytes = store_.Get(Column::kMeta, kTotalsKey, at_);
+  if (bytes.ok()) {
+    proto::Totals stored;
+    if (!stored.ParseFromString(*bytes)) {
+      return absl::DataLossError("the ledger cannot be decoded");
+    }
+    booked_ = Totals::FromProto(stored);
+  } else if (!absl::IsNotFound(bytes.status())) {
+    return bytes.status();
+  }
+  proto::RoundJournal journal;
+  bytes = store_.Get(Column::kRounds, keys::Journal(), at_);
+  if (bytes.ok() && !journal.ParseFromString(*bytes)) {
+    return absl::DataLossError("the round's journal cannot be decoded");
+  }
+
+  absl::Status status = Scan(Column::kRounds, "f", [&](auto key, auto) {
+    fetch_list_.emplace(key.substr(1));
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  int64_t cash = journal.root_share() * static_cast<int64_t>(fetch_list_.size());
+  proto::OutlinkSegment segment;
+  status = Scan(Column::kRounds, "s", [&](auto, auto value) {
+    if (!segment.ParseFromArray(value.data(), static_cast<int>(value.size()))) {
+      return absl::DataLossError("a page's outlinks cannot be decoded");
+    }
+    for (const std::string& target : segment.targets()) {
+      // Targets up to the cursor are settled: their cash has moved on.
+      if (journal.cursor().empty() || target > journal.cursor()) {
+        cash += segment.cash_each();
+      }
+    }
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  Compare("I1 pages of the open round",
+          static_cast<int64_t>(fetch_list_.size()), booked_.round_pages);
+  Compare("I3 cash of the open round", cash, booked_.round);
+  Report("I3 ledger", booked_.AllCash() == booked_.injected,
+         fmt::format("{} accounted for, {} injected", booked_.AllCash(),
+                     booked_.injected));
+  return absl::OkStatus();
+}
+
+absl::Status Verifier::ScanPages() {
+  std::string host;
+  int64_t pages_of_host = 0;
+  proto::PageRecord record;
+  const auto close_host = [&] {
+    if (pages_of_host > 0) hosts_wanted_.Add(host, pages_of_host);
+  };
+  absl::Status status = Scan(Column::kPages, "", [&](auto page, auto value) {
+    if (!record.ParseFromArray(value.data(), static_cast<int>(value.size()))) {
+      return absl::DataLossError(
+          fmt::format("the record of {} cannot be decoded", Readable(page)));
+    }
+    counted_.pages += record.cash();
+    if (!proto::PageState_IsValid(record.state())) {
+      return absl::DataLossError(fmt::format("{} has the unknown state {}",
+                                             Readable(page), record.state()));
+    }
+    ++counted_.pages_by_state[record.state()];
+    if (record.place() == proto::SCHEDULED) {
+      schedule_wanted_.Add(page, record.ready_ms());
+    } else if (record.place() == proto::FINISHED) {
+      ++counted_.finished_pages;
+    } else if (fetch_list_.contains(std::string(page))) {
+      ++in_round_;
+    } else {
+      frontier_wanted_.Add(page, StepOf(record));
+    }
+    const std::string_view page_host = HostPartOf(page);
+    if (page_host != host) {
+      close_host();
+      host = page_host;
+      pages_of_host = 0;
+    }
+    ++pages_of_host;
+    return absl::OkStatus();
+  });
+  close_host();
+  return status;
+}
+
+absl::Status Verifier::ScanIndexes() {
+  uint8_t step = 0;
+  absl::Status status = Scan(Column::kFrontier, "", [&](auto key, auto) {
+    std::string_view page;
+    std::string aside;
+    if (keys::ParseActiveFrontier(key, step, page)) {
+      frontier_found_.Add(page, step);
+    } else if (keys::ParseRestingFrontier(key, step, aside)) {
+      frontier_found_.Add(aside, step);
+    } else {
+      return absl::DataLossError("a row of the frontier cannot be decoded");
+    }
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  int64_t hosts_off = 0;
+  status = Scan(Column::kSchedule, "", [&](auto key, auto) {
+    int64_t ready_ms = 0;
+    std::string_view target;
+    if (!keys::ParseSchedule(key, ready_ms, target)) {
+      return absl::DataLossError("a row of the schedule cannot be decoded");
+    }
+    if (key[0] == 'p') {
+      schedule_found_.Add(target, ready_ms);
+      return absl::OkStatus();
+    }
+    proto::HostRecord host;
+    auto bytes = store_.Get(Column::kHosts, keys::HostInfo(target), at_);
+    if (!bytes.ok() || !host.ParseFromString(*bytes) ||
+        host.rest_until_ms() != ready_ms) {
+      ++hosts_off;
+    }
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  Compare("I1 resting hosts whose record disagrees", hosts_off, 0);
+  return Scan(Column::kHosts, "", [&](auto key, auto value) {
+    const int64_t pages = DecodeCount(value);
+    if (key.ends_with('n') && pages != 0) {
+      hosts_found_.Add(key.substr(0, key.size() - 1), pages);
+    }
+    return absl::OkStatus();
+  });
+}
+
+absl::Status Verifier::ScanWaiting() {
+  RowSum by_page, by_cash;
+  proto::FoundUrl url;
+  const auto parse = [](auto& message, std::string_view value) {
+    return message.ParseFromArray(value.data(), static_cast<int>(value.size()))
+               ? absl::OkStatus()
+               : absl::DataLossError("a waiting URL cannot be decoded");
+  };
+  absl::Status status = Scan(Column::kDeferred, "u", [&](auto key, auto value) {
+    if (absl::Status status = parse(url, value); !status.ok()) return status;
+    by_page.Add(key.substr(1), url.cash());
+    counted_.deferred += url.cash();
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  status = Scan(Column::kDeferred, "c", [&](auto key, auto) {
+    if (key.size() < 9) return absl::DataLossError("a bad row of deferred");
+    by_cash.Add(key.substr(9), ~ReadBigEndian64(key.substr(1)));
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  Compare("I4 deferred URLs", by_page.rows, booked_.deferred_urls);
+  Report("I4 index of deferred URLs", by_page == by_cash,
+         fmt::format("{} URLs, {} in the index", by_page.rows, by_cash.rows));
+  Compare("I3 cash of deferred URLs", counted_.deferred, booked_.deferred);
+
+  proto::OutboxBatch batch;
+  status = Scan(Column::kOutbox, "", [&](auto key, auto value) {
+    if (key.size() < 5) return absl::DataLossError("a bad row of the outbox");
+    uint32_t site = 0;
+    for (int i = 1; i < 5; ++i) site = site << 8 | static_cast<uint8_t>(key[i]);
+    int64_t& urls = counted_.outbox_urls[SiteId{site}];
+    if (key[0] == 'u') {
+      if (absl::Status status = parse(url, value); !status.ok()) return status;
+      counted_.outbox += url.cash();
+      ++urls;
+    } else {
+      if (absl::Status status = parse(batch, value); !status.ok()) {
+        return status;
+      }
+      for (const auto& sent : batch.urls()) counted_.outbox += sent.cash();
+      urls += batch.urls_size();
+    }
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  Report("I4 URLs in outboxes", counted_.outbox_urls == booked_.outbox_urls,
+         fmt::format("{} sites", counted_.outbox_urls.size()));
+  Compare("I3 cash of outboxes", counted_.outbox, booked_.outbox);
+  return absl::OkStatus();
+}
+
+absl::Status Verifier::NameMisplaced(std::string& detail) {
+  size_t named = 0;
+  proto::PageRecord record;
+  return Scan(Column::kPages, "", [&](auto page, auto value) {
+    std::string why;
+    record.ParseFromArray(value.data(), static_cast<int>(value.size()));
+    if (named >= kMostNamed) return absl::OkStatus();
+    absl::Status status = Misplaced(page, record, why);
+    if (!why.empty()) {
+      detail += "; " + why;
+      ++named;
+    }
+    return status;
+  });
+}
+
+absl::Status Verifier::Full() {
+  for (absl::Status status : {ScanPages(), ScanIndexes(), ScanWaiting()}) {
+    if (!status.ok()) return status;
+  }
+  const bool placed =
+      frontier_wanted_ == frontier_found_ &&
+      schedule_wanted_ == schedule_found_ &&
+      in_round_ == static_cast<int64_t>(fetch_list_.size());
+  std::string detail = fmt::format(
+      "{} in the frontier (rows {}), {} scheduled (rows {}), {} in the open "
+      "round (rows {}), {} finished",
+      frontier_wanted_.rows, frontier_found_.rows, schedule_wanted_.rows,
+      schedule_found_.rows, in_round_, fetch_list_.size(),
+      counted_.finished_pages);
+  if (!placed) {
+    if (absl::Status status = NameMisplaced(detail); !status.ok()) {
+      return status;
+    }
+  }
+  Report("I1 every page in exactly one place", placed, std::move(detail));
+  Compare("pages in the frontier", frontier_found_.rows, booked_.frontier_pages);
+  Compare("pages in the schedule", schedule_found_.rows,
+          booked_.scheduled_pages);
+  Compare("finished pages", counted_.finished_pages, booked_.finished_pages);
+  Report("pages by state", counted_.pages_by_state == booked_.pages_by_state,
+         fmt::format("{} known, {} booked", counted_.KnownPages(),
+                     booked_.KnownPages()));
+  Report("pages by host", hosts_wanted_ == hosts_found_,
+         fmt::format("{} hosts, {} booked", hosts_wanted_.rows,
+                     hosts_found_.rows));
+  Compare("I3 cash of pages", counted_.pages, booked_.pages);
+  return absl::OkStatus();
+}
+
+absl::Status Verifier::Changed(const std::set<std::string>& pages) {
+  size_t bad = 0;
+  std::string detail = fmt::format("{} pages changed", pages.size());
+  for (const std::string& page : pages) {
+    absl::StatusOr<proto::PageRecord> record = store_.GetPage(page, at_);
+    if (absl::IsNotFound(record.status())) {
+      // Forgotten, unless the open round still holds it.
+      if (fetch_list_.contains(page)) {
+        ++bad;
+        detail += "; the open round holds the unknown " + Readable(page);
+      }
+      continue;
+    }
+    if (!record.ok()) return record.status();
+    std::string why;
+    absl::Status status = Misplaced(page, *record, why);
+    if (!status.ok()) return status;
+    if (!why.empty() && ++bad <= kMostNamed) detail += "; " + why;
+  }
+  Report("I1 every changed page in exactly one place", bad == 0, detail);
+  return absl::OkStatus();
+}
+
+// Reads from the write-ahead log which pages were written.
+class ChangedPages : public rocksdb::WriteBatch::Handler {
+ public:
+  explicit ChangedPages(Store& store) {
+    for (Column column : {Column::kPages, Column::kFrontier, Column::kSchedule,
+                          Column::kRounds}) {
+      columns_[store.column(column)->GetID()] = column;
+    }
+  }
+
+  rocksdb::Status PutCF(uint32_t id, const rocksdb::Slice& key,
+                        const rocksdb::Slice&) override {
+    return Note(id, {key.data(), key.size()});
+  }
+  rocksdb::Status DeleteCF(uint32_t id, const rocksdb::Slice& key) override {
+    return Note(id, {key.data(), key.size()});
+  }
+  rocksdb::Status MergeCF(uint32_t, const rocksdb::Slice&,
+                          const rocksdb::Slice&) override {
+    return rocksdb::Status::OK();
+  }
+  rocksdb::Status DeleteRangeCF(uint32_t, const rocksdb::Slice&,
+                                const rocksdb::Slice&) override {
+    return rocksdb::Status::OK();
+  }
+
+  std::set<std::string> Take() { return std::exchange(pages_, {}); }
+  size_t size() const { return pages_.size(); }
+
+ private:
+  rocksdb::Status Note(uint32_t id, std::string_view key) {
+    const auto column = columns_.find(id);
+    if (column == columns_.end()) return rocksdb::Status::OK();
+    uint8_t step = 0;
+    int64_t ready_ms = 0;
+    std::string_view page;
+    std::string aside;
+    switch (column->second) {
+      case Column::kPages:
+        pages_.emplace(key);
+        break;
+      case Column::kFrontier:
+        if (keys::ParseActiveFrontier(key, step, page)) pages_.emplace(page);
+        if (keys::ParseRestingFrontier(key, step, aside)) pages_.insert(aside);
+        break;
+      case Column::kSchedule:
+        if (key[0] == 'p' && keys::ParseSchedule(key, ready_ms, page)) {
+          pages_.emplace(page);
+        }
+        break;
+      default:
+        if (key[0] == 'f') pages_.emplace(key.substr(1));
+    }
+    return rocksdb::Status::OK();
+  }
+
+  std::map<uint32_t, Column> columns_;
+  std::set<std::string> pages_;
+};
+
+// Calls `check` with the pages changed after `since`, a chunk at a time.
+// kNotFound if the log no longer reaches back that far.
+absl::Status ForEachChanged(
+    Store& store, uint64_t since, uint64_t until,
+    const std::function<absl::Status(const std::set<std::string>&)>& check) {
+  ChangedPages changed(store);
+  if (since < until) {
+    std::unique_ptr<rocksdb::TransactionLogIterator> log;
+    rocksdb::Status status = store.db().GetUpdatesSince(since + 1, &log);
+    if (!status.ok()) return absl::NotFoundError(status.ToString());
+    bool first = true;
+    for (; log->Valid(); log->Next()) {
+      const rocksdb::BatchResult batch = log->GetBatch();
+      if (first && batch.sequence > since + 1) {
+        return absl::NotFoundError("the log begins later");
+      }
+      first = false;
+      if (batch.sequence > until) break;
+      status = batch.writeBatchPtr->Iterate(&changed);
+      if (!status.ok()) return FromRocksDb(status, "reading the log");
+      if (changed.size() >= kChunk) {
+        if (absl::Status s = check(changed.Take()); !s.ok()) return s;
+      }
+    }
+    // A log that ends early says so here; then all pages are looked at.
+    if (!log->status().ok()) {
+      return absl::NotFoundError(log->status().ToString());
+    }
+  }
+  return check(changed.Take());
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Check>> CrawlDb::Verify(bool full) {
+  const rocksdb::Snapshot* at = store_->db().GetSnapshot();
+  absl::Cleanup release = [&] { store_->db().ReleaseSnapshot(at); };
+  const uint64_t until = at->GetSequenceNumber();
+  uint64_t since = 0;
+  if (auto verified = store_->Get(Column::kMeta, kVerifiedKey); verified.ok()) {
+    since = static_cast<uint64_t>(DecodeCount(*verified));
+  } else {
+    full = true;
+  }
+
+  Verifier verifier(*store_, at);
+  absl::Status status = verifier.RoundAndLedger();
+  if (status.ok() && !full) {
+    status = ForEachChanged(*store_, since, until,
+                            [&](const std::set<std::string>& pages) {
+                              return verifier.Changed(pages);
+                            });
+    if (absl::IsNotFound(status)) {
+      full = true;
+      status = absl::OkStatus();
+    }
+  }
+  if (status.ok() && full) status = verifier.Full();
+
+  std::vector<Check> checks = verifier.TakeChecks();
+  if (!status.ok()) {
+    checks.push_back({"every row can be read", false,
+                      std::string(status.message())});
+  }
+  bool ok = true;
+  for (const Check& check : checks) ok = ok && check.ok;
+  if (ok) {
+    Edit edit;
+    store_->Put(edit, Column::kMeta, kVerifiedKey,
+                EncodeCount(static_cast<int64_t>(until)));
+    if (absl::Status s = store_->Commit(edit, /*sync=*/false); !s.ok()) return s;
+  }
+  return checks;
+}
+
+}  // namespace gannet::storage

@@ -1,0 +1,295 @@
+#include "tests/storage/crawl_db/model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gannet::storage::model {
+namespace {
+
+// ScoreStep by logarithm and table of quarters, not by bits.
+int Step(int64_t score) {
+  if (score < 4) return static_cast<int>(score);
+  int exponent = 0;
+  while ((score >> exponent) > 1) ++exponent;
+  const int64_t base = int64_t{1} << exponent;
+  const int64_t quarter = (score - base) * 4 / base;
+  return 4 * exponent + static_cast<int>(quarter) - 4;
+}
+
+std::string HostOf(const std::string& page) {
+  return page.substr(0, page.find(')', 1) + 1);
+}
+
+}  // namespace
+
+void Model::Inject(const std::vector<PageKey>& seeds) {
+  for (const PageKey& seed : seeds) {
+    if (pages.contains(seed.bytes)) continue;
+    pages[seed.bytes].cash = kSeedCash;
+    injected += kSeedCash;
+  }
+}
+
+void Model::PutFound(const Found& url, const Moment& moment) {
+  auto [it, is_new] = pages.try_emplace(url.page.bytes);
+  Page& page = it->second;
+  if (is_new) {
+    page.cash = url.cash;
+    page.depth = url.depth;
+    page.redirects = url.redirects;
+    return;
+  }
+  const bool keeps =
+      page.place == proto::READY ||
+      (page.place == proto::SCHEDULED &&
+       (page.state != proto::FETCHED || page.ready_ms <= ToMillis(moment.soon)));
+  if (keeps) {
+    page.cash += url.cash;
+  } else {
+    page.history += url.cash;
+    root += url.cash;
+  }
+}
+
+void Model::PutIfAbsent(const std::vector<Found>& urls, const Moment& moment) {
+  // What is found twice in one batch is one find.
+  std::map<std::string, Found> merged;
+  for (const Found& url : urls) {
+    received += url.cash;
+    auto [it, is_new] = merged.try_emplace(url.page.bytes, url);
+    if (is_new) continue;
+    it->second.cash += url.cash;
+    it->second.depth = std::min(it->second.depth, url.depth);
+    it->second.redirects = std::min(it->second.redirects, url.redirects);
+  }
+  for (const auto& [page, url] : merged) PutFound(url, moment);
+}
+
+std::vector<std::string> Model::Top(size_t width, size_t per_host) const {
+  std::vector<std::pair<int, std::string>> order;
+  std::map<std::string, size_t> taken;
+  for (const auto& [key, page] : pages) {
+    if (page.claimed) {
+      ++taken[HostOf(key)];
+    } else if (page.place == proto::READY) {
+      order.emplace_back(-Step(page.cash + page.history), key);
+    }
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<std::string> chosen;
+  for (const auto& [step, key] : order) {
+    if (chosen.size() == width) break;
+    const auto rest = rests.find(HostOf(key));
+    if (rest != rests.end()) continue;
+    if (taken[HostOf(key)] >= per_host) continue;
+    ++taken[HostOf(key)];
+    chosen.push_back(key);
+  }
+  return chosen;
+}
+
+void Model::Claim(const std::vector<std::string>& chosen) {
+  for (const std::string& key : chosen) pages[key].claimed = true;
+}
+
+void Model::Release(const std::vector<PageKey>& released) {
+  for (const PageKey& key : released) {
+    const auto it = pages.find(key.bytes);
+    if (it == pages.end() || !it->second.claimed) continue;
+    it->second.claimed = false;
+    it->second.cash += root_share;
+  }
+}
+
+void Model::WakeDuePages(int64_t now_ms, int64_t most) {
+  std::vector<std::pair<int64_t, std::string>> due;
+  for (const auto& [key, page] : pages) {
+    if (page.place == proto::SCHEDULED && page.ready_ms <= now_ms) {
+      due.emplace_back(page.ready_ms, key);
+    }
+  }
+  std::sort(due.begin(), due.end());
+  if (static_cast<int64_t>(due.size()) > most) due.resize(most);
+  for (const auto& [ready_ms, key] : due) {
+    pages[key].place = proto::READY;
+    pages[key].ready_ms = 0;
+  }
+}
+
+void Model::PayRoot() {
+  root_has_paid = true;
+  const auto open = static_cast<int64_t>(FetchList().size());
+  if (open == 0) return;
+  root_share = root / open;
+  root -= root_share * open;
+}
+
+void Model::Complete(const Completion& completion) {
+  const auto it = pages.find(completion.page.bytes);
+  if (it == pages.end() || !it->second.claimed) return;
+  Page& page = it->second;
+  const int64_t cash = page.cash + root_share;
+  page.cash = 0;
+  page.claimed = false;
+  page.state = completion.outcome.state();
+  if (completion.keeps_history) page.history += cash;
+  if (completion.outlinks.empty()) {
+    root += cash;
+  } else {
+    Segment& segment = segments[completion.page.bytes];
+    const auto links = static_cast<int64_t>(completion.outlinks.size());
+    segment.cash_each = cash / links;
+    segment.depth = page.depth + 1;
+    segment.redirects = completion.outlink_redirects;
+    segment.targets.clear();
+    for (const PageKey& target : completion.outlinks) {
+      segment.targets.push_back(target.bytes);
+    }
+    root += cash - segment.cash_each * links;
+  }
+  if (completion.ready.has_value()) {
+    page.place = proto::SCHEDULED;
+    page.ready_ms = ToMillis(*completion.ready);
+  } else {
+    page.place = proto::FINISHED;
+    page.ready_ms = 0;
+  }
+}
+
+void Model::PutHost(const HostUpdate& update) {
+  int64_t& until = rests[update.host.bytes];
+  if (update.record.rest_until_ms() != 0) {
+    until = update.record.rest_until_ms();
+  } else if (until != 0) {
+    until = 1;
+  }
+  if (until == 0) rests.erase(update.host.bytes);
+}
+
+std::vector<Found> Model::Unsettled() const {
+  std::map<std::string, Found> sums;
+  for (const auto& [source, segment] : segments) {
+    for (const std::string& target : segment.targets) {
+      if (!cursor.empty() && target <= cursor) continue;
+      auto [it, is_new] =
+          sums.try_emplace(target, Found{PageKey{target}, 0, segment.depth,
+                                         segment.redirects});
+      it->second.cash += segment.cash_each;
+      it->second.depth = std::min(it->second.depth, segment.depth);
+      it->second.redirects = std::min(it->second.redirects, segment.redirects);
+    }
+  }
+  std::vector<Found> targets;
+  for (const auto& [key, url] : sums) targets.push_back(url);
+  return targets;
+}
+
+void Model::Settle(const Settlement& settlement, const Moment& moment) {
+  const auto join = [](std::map<std::string, Found>& rows, const Found& url) {
+    auto [it, is_new] = rows.try_emplace(url.page.bytes, url);
+    if (is_new) return;
+    it->second.cash += url.cash;
+    it->second.depth = std::min(it->second.depth, url.depth);
+    it->second.redirects = std::min(it->second.redirects, url.redirects);
+  };
+  for (const Found& url : settlement.local) PutFound(url, moment);
+  for (const Found& url : settlement.deferred) join(deferred, url);
+  for (const auto& [site, url] : settlement.remote) join(outbox[site], url);
+  for (const Settlement::Drop& drop : settlement.dropped) {
+    dropped[drop.reason] += drop.cash;
+    dropped_urls += drop.urls;
+  }
+  cursor = settlement.cursor;
+}
+
+void Model::CloseRound() {
+  segments.clear();
+  phase = proto::NO_ROUND;
+  root_has_paid = false;
+  root_share = 0;
+  cursor.clear();
+}
+
+void Model::Undefer(const PageKey& page, const Moment& moment) {
+  const auto it = deferred.find(page.bytes);
+  if (it == deferred.end()) return;
+  PutFound(it->second, moment);
+  deferred.erase(it);
+}
+
+void Model::CutOutbox(SiteId site, size_t most) {
+  if (outbox[site].empty()) return;
+  std::vector<Found>& batch = sending[site][++sequences[site]];
+  while (batch.size() < most && !outbox[site].empty()) {
+    batch.push_back(outbox[site].begin()->second);
+    outbox[site].erase(outbox[site].begin());
+  }
+}
+
+void Model::Acknowledge(SiteId site, uint64_t sequence) {
+  const auto it = sending[site].find(sequence);
+  if (it == sending[site].end()) return;
+  for (const Found& url : it->second) acknowledged += url.cash;
+  sending[site].erase(it);
+}
+
+void Model::Forget(const PageKey& key) {
+  const auto it = pages.find(key.bytes);
+  if (it == pages.end()) return;
+  root += it->second.cash + (it->second.claimed ? root_share : 0);
+  pages.erase(it);
+}
+
+std::vector<std::string> Model::FetchList() const {
+  std::vector<std::string> list;
+  for (const auto& [key, page] : pages) {
+    if (page.claimed) list.push_back(key);
+  }
+  return list;
+}
+
+Totals Model::CountTotals() const {
+  Totals totals;
+  totals.injected = injected;
+  totals.root = root;
+  totals.acknowledged = acknowledged;
+  totals.received = received;
+  for (const auto& [reason, cash] : dropped) {
+    if (cash != 0) totals.dropped[reason] = cash;
+  }
+  totals.dropped_urls = dropped_urls;
+  for (const auto& [key, page] : pages) {
+    totals.pages += page.cash;
+    ++totals.pages_by_state[page.state];
+    if (page.claimed) {
+      ++totals.round_pages;
+      totals.round += root_share;
+    } else if (page.place == proto::READY) {
+      ++totals.frontier_pages;
+    } else if (page.place == proto::SCHEDULED) {
+      ++totals.scheduled_pages;
+    } else {
+      ++totals.finished_pages;
+    }
+  }
+  for (const Found& url : Unsettled()) totals.round += url.cash;
+  for (const auto& [key, url] : deferred) {
+    totals.deferred += url.cash;
+    ++totals.deferred_urls;
+  }
+  const auto wait = [&](SiteId site, const Found& url) {
+    totals.outbox += url.cash;
+    ++totals.outbox_urls[site];
+  };
+  for (const auto& [site, rows] : outbox) {
+    for (const auto& [key, url] : rows) wait(site, url);
+  }
+  for (const auto& [site, batches] : sending) {
+    for (const auto& [sequence, batch] : batches) {
+      for (const Found& url : batch) wait(site, url);
+    }
+  }
+  return totals;
+}
+
+}  // namespace gannet::storage::model

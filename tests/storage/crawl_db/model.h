@@ -1,0 +1,77 @@
+// Model is the crawl DB as plainly as it can be said: maps in memory, every verb
+// by the book, no index but what sorting gives. It judges CrawlDb in the property
+// tests. A plain value; copied freely.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "storage/crawl_db/crawl_db.h"
+
+namespace gannet::storage::model {
+
+struct Page {
+  proto::PageState state = proto::NEW;
+  proto::PagePlace place = proto::READY;
+  bool claimed = false;  // With READY: in the open round.
+  int64_t cash = 0;
+  int64_t history = 0;
+  uint32_t depth = 0;
+  uint32_t redirects = 0;
+  int64_t ready_ms = 0;
+};
+
+struct Segment {
+  int64_t cash_each = 0;
+  uint32_t depth = 0;
+  uint32_t redirects = 0;
+  std::vector<std::string> targets;
+};
+
+struct Model {
+  std::map<std::string, Page> pages;
+  std::map<std::string, int64_t> rests;  // Host, until; absent: awake.
+  std::map<std::string, Segment> segments;
+  std::map<std::string, Found> deferred;
+  std::map<SiteId, std::map<std::string, Found>> outbox;
+  std::map<SiteId, std::map<uint64_t, std::vector<Found>>> sending;
+  std::map<SiteId, uint64_t> sequences;
+
+  proto::RoundPhase phase = proto::NO_ROUND;
+  uint64_t round = 0;
+  bool root_has_paid = false;
+  int64_t root_share = 0;
+  std::string cursor;
+
+  int64_t injected = 0, root = 0, acknowledged = 0, received = 0;
+  std::map<std::string, int64_t> dropped;
+  int64_t dropped_urls = 0;
+
+  void Inject(const std::vector<PageKey>& seeds);
+  void PutFound(const Found& url, const Moment& moment);
+  void PutIfAbsent(const std::vector<Found>& urls, const Moment& moment);
+  std::vector<std::string> Top(size_t width, size_t per_host) const;
+  void Claim(const std::vector<std::string>& chosen);
+  void Release(const std::vector<PageKey>& released);
+  void WakeDuePages(int64_t now_ms, int64_t most);
+  void PayRoot();
+  void Complete(const Completion& completion);
+  void PutHost(const HostUpdate& update);
+  // Unsettled targets of the open round with their summed cash, in key order.
+  std::vector<Found> Unsettled() const;
+  void Settle(const Settlement& settlement, const Moment& moment);
+  void CloseRound();
+  void Undefer(const PageKey& page, const Moment& moment);
+  void CutOutbox(SiteId site, size_t most);
+  void Acknowledge(SiteId site, uint64_t sequence);
+  void Forget(const PageKey& page);
+
+  std::vector<std::string> FetchList() const;
+  // The totals, added up from scratch.
+  Totals CountTotals() const;
+};
+
+}  // namespace gannet::storage::model

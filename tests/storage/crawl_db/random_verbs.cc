@@ -1,0 +1,366 @@
+#include "tests/storage/crawl_db/random_verbs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
+namespace gannet::storage::model {
+namespace {
+
+constexpr SiteId kSites[] = {SiteId{1}, SiteId{2}};
+
+class Dice {
+ public:
+  explicit Dice(const Step& step)
+      : engine_(step.seed * 1'000'003 + static_cast<uint64_t>(step.number)) {}
+  // 0 .. n-1
+  int Roll(int n) { return static_cast<int>(engine_() % static_cast<uint64_t>(n)); }
+  bool Chance(int percent) { return Roll(100) < percent; }
+  PageKey Page() { return PageOf(Roll(3), Roll(3), Roll(12)); }
+  HostKey Host() {
+    return HostKey{std::string(HostPartOf(Page().bytes))};
+  }
+  template <typename T>
+  std::vector<T> Some(std::vector<T> from, size_t most) {
+    std::shuffle(from.begin(), from.end(), engine_);
+    if (from.size() > most) from.resize(most);
+    return from;
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// A clock that the verbs share: a second a verb.
+absl::Time NowAt(const Step& step) {
+  return absl::FromUnixSeconds(1'700'000'000 + step.number);
+}
+
+std::string Problem(const std::string& verb, const absl::Status& status) {
+  return status.ok() ? "" : verb + ": " + status.ToString();
+}
+
+std::vector<Found> DrawFound(Dice& dice, size_t most) {
+  std::vector<Found> urls(1 + dice.Roll(static_cast<int>(most)));
+  for (Found& url : urls) {
+    url = {dice.Page(), dice.Chance(20) ? 0 : 1 + int64_t{dice.Roll(1 << 30)},
+           static_cast<uint32_t>(dice.Roll(5)),
+           static_cast<uint32_t>(dice.Roll(2))};
+  }
+  return urls;
+}
+
+HostUpdate DrawHost(Dice& dice, absl::Time now) {
+  HostUpdate update{dice.Host(), {}};
+  update.record.set_failures(dice.Roll(5));
+  if (dice.Chance(60)) {
+    update.record.set_rest_until_ms(
+        ToMillis(now + absl::Seconds(1 + dice.Roll(40))));
+  }
+  return update;
+}
+
+Completion DrawCompletion(Dice& dice, PageKey page, absl::Time now) {
+  static constexpr proto::PageState kOutcomes[] = {
+      proto::FETCHED, proto::FETCHED, proto::MOVED,
+      proto::GONE,    proto::FAILED,  proto::BLOCKED};
+  Completion completion;
+  completion.page = std::move(page);
+  completion.outcome.set_state(kOutcomes[dice.Roll(6)]);
+  completion.outcome.set_visited_ms(ToMillis(now));
+  completion.outcome.set_etag("\"\xff tag\"");
+  if (dice.Chance(70)) {
+    completion.ready = now + absl::Seconds(dice.Roll(200));
+  }
+  const proto::PageState state = completion.outcome.state();
+  completion.keeps_history = state == proto::FETCHED;
+  if (state == proto::FETCHED || state == proto::MOVED) {
+    std::set<PageKey> links;
+    for (int i = state == proto::MOVED ? 1 : dice.Roll(8); i > 0; --i) {
+      links.insert(dice.Page());
+    }
+    links.erase(completion.page);
+    completion.outlinks.assign(links.begin(), links.end());
+    completion.outlink_redirects = state == proto::MOVED ? 1 : 0;
+  }
+  return completion;
+}
+
+Settlement DrawSettlement(Dice& dice, const std::vector<Found>& targets) {
+  Settlement settlement;
+  const size_t count = 1 + dice.Roll(static_cast<int>(targets.size()));
+  for (size_t i = 0; i < count; ++i) {
+    settlement.cursor = targets[i].page.bytes;
+    switch (dice.Roll(6)) {
+      case 0:
+        settlement.deferred.push_back(targets[i]);
+        break;
+      case 1:
+        settlement.remote.emplace_back(kSites[dice.Roll(2)], targets[i]);
+        break;
+      case 2:
+        settlement.dropped.push_back(
+            {dice.Chance(50) ? "known" : "quota", targets[i].cash, 1});
+        break;
+      default:
+        settlement.local.push_back(targets[i]);
+    }
+  }
+  return settlement;
+}
+
+// Verbs of the open round; which one depends on its phase.
+std::string RoundVerb(const Step& step, Dice& dice, Model& model, CrawlDb* db) {
+  const absl::Time now = NowAt(step);
+  const Moment moment{now, now + absl::Seconds(50)};
+  std::vector<PageKey> open;
+  for (const std::string& page : model.FetchList()) open.push_back({page});
+
+  switch (model.phase) {
+    case proto::NO_ROUND:
+      model.phase = proto::GENERATE;
+      ++model.round;
+      return db ? Problem("OpenRound", db->OpenRound(now)) : "";
+
+    case proto::GENERATE: {
+      if (model.root_has_paid) {
+        model.phase = proto::FETCH;
+        return db ? Problem("SetPhase", db->SetPhase(proto::FETCH)) : "";
+      }
+      if (dice.Chance(30)) {
+        model.PayRoot();
+        return db ? Problem("PayRoot", db->PayRoot()) : "";
+      }
+      const size_t width = 1 + dice.Roll(20);
+      const size_t per_host = 1 + dice.Roll(4);
+      const std::vector<std::string> chosen = model.Top(width, per_host);
+      model.Claim(chosen);
+      if (db == nullptr) return "";
+      auto selection = db->Top(width, per_host);
+      if (!selection.ok()) return Problem("Top", selection.status());
+      std::vector<std::string> got;
+      for (const auto& p : selection->pages) got.push_back(p.page.bytes);
+      if (got != chosen) {
+        return fmt::format("Top chose {} pages, the model {}", got.size(),
+                           chosen.size());
+      }
+      auto claimed = db->Claim(*selection);
+      if (!claimed.ok()) return Problem("Claim", claimed.status());
+      if (*claimed != static_cast<int64_t>(chosen.size())) {
+        return fmt::format("Claim took {} of {}", *claimed, chosen.size());
+      }
+      return "";
+    }
+
+    case proto::FETCH: {
+      if (open.empty()) {
+        model.phase = proto::UPDATE;
+        return db ? Problem("SetPhase", db->SetPhase(proto::UPDATE)) : "";
+      }
+      if (dice.Chance(15)) {
+        open = dice.Some(open, 5);
+        model.Release(open);
+        return db ? Problem("Release", db->Release(open)) : "";
+      }
+      std::vector<Completion> completions;
+      for (PageKey& page : dice.Some(open, 6)) {
+        completions.push_back(DrawCompletion(dice, std::move(page), now));
+      }
+      std::vector<HostUpdate> hosts;
+      if (dice.Chance(30)) hosts.push_back(DrawHost(dice, now));
+      for (const Completion& c : completions) model.Complete(c);
+      for (const HostUpdate& h : hosts) model.PutHost(h);
+      if (db == nullptr) return "";
+      proto::ArchiveState archive;
+      archive.add_open()->set_length(step.number);
+      return Problem("Complete",
+                     db->Complete(completions, hosts, archive).status());
+    }
+
+    default: {
+      const std::vector<Found> targets = model.Unsettled();
+      if (targets.empty()) {
+        model.CloseRound();
+        return db ? Problem("CloseRound", db->CloseRound("{}")) : "";
+      }
+      const Settlement settlement = DrawSettlement(dice, targets);
+      model.Settle(settlement, moment);
+      return db ? Problem("Settle", db->Settle(settlement, moment).status())
+                : "";
+    }
+  }
+}
+
+// Verbs that may come at any time, as an exchange's or an operator's do.
+std::string OtherVerb(const Step& step, Dice& dice, Model& model, CrawlDb* db) {
+  const absl::Time now = NowAt(step);
+  const Moment moment{now, now + absl::Seconds(50)};
+  const SiteId site = kSites[dice.Roll(2)];
+  switch (dice.Roll(8)) {
+    case 0: {
+      const std::vector<PageKey> seeds = {dice.Page(), dice.Page()};
+      model.Inject(seeds);
+      return db ? Problem("Inject", db->Inject(seeds, now).status()) : "";
+    }
+    case 1: {
+      const std::vector<Found> urls = DrawFound(dice, 10);
+      model.PutIfAbsent(urls, moment);
+      return db ? Problem("PutIfAbsent", db->PutIfAbsent(urls, moment).status())
+                : "";
+    }
+    case 2: {
+      // The budget for pages; hosts have theirs, which the model does not know,
+      // so it is never short here (a test of its own is).
+      constexpr int64_t kMost = 1000;
+      model.WakeDuePages(ToMillis(now), kMost);
+      std::erase_if(model.rests,
+                    [&](const auto& r) { return r.second <= ToMillis(now); });
+      return db ? Problem("WakeDue", db->WakeDue(now, kMost).status()) : "";
+    }
+    case 3: {
+      const HostUpdate update = DrawHost(dice, now);
+      model.PutHost(update);
+      return db ? Problem("PutHost", db->PutHost(update)) : "";
+    }
+    case 4: {
+      const PageKey page = dice.Page();
+      const bool known = model.pages.contains(page.bytes);
+      model.Forget(page);
+      if (db == nullptr) return "";
+      const absl::Status status = db->Forget(page);
+      if (!known) return absl::IsNotFound(status) ? "" : "Forget: " + status.ToString();
+      return Problem("Forget", status);
+    }
+    case 5: {
+      const PageKey page = dice.Page();
+      model.Undefer(page, moment);
+      return db ? Problem("Undefer", db->Undefer({page}, moment).status()) : "";
+    }
+    case 6: {
+      const bool empty = model.outbox[site].empty();
+      model.CutOutbox(site, 3);
+      if (db == nullptr) return "";
+      const absl::Status status = db->CutOutbox(site, 3).status();
+      if (empty) return absl::IsNotFound(status) ? "" : "CutOutbox of nothing";
+      return Problem("CutOutbox", status);
+    }
+    default: {
+      if (model.sending[site].empty()) return "";
+      const uint64_t sequence = model.sending[site].begin()->first;
+      model.Acknowledge(site, sequence);
+      return db ? Problem("Acknowledge", db->Acknowledge(site, sequence)) : "";
+    }
+  }
+}
+
+std::string ComparePage(const std::string& key, const Page& expected,
+                        const proto::PageRecord& got) {
+  if (got.state() == expected.state && got.place() == expected.place &&
+      got.cash() == expected.cash && got.history() == expected.history &&
+      got.depth() == expected.depth && got.redirects() == expected.redirects &&
+      got.ready_ms() == expected.ready_ms) {
+    return "";
+  }
+  return fmt::format(
+      "{}: expected state {} place {} cash {} history {} depth {} ready {}, "
+      "got {}",
+      key, static_cast<int>(expected.state), static_cast<int>(expected.place),
+      expected.cash, expected.history, expected.depth, expected.ready_ms,
+      got.ShortDebugString());
+}
+
+}  // namespace
+
+PageKey PageOf(int d, int h, int i) {
+  return MakePageKey(fmt::format("d{}.example", d),
+                     fmt::format("example,d{},h{},)http/p{}", d, h, i));
+}
+
+std::unique_ptr<CrawlDb> OpenSmallDb(const std::string& folder) {
+  auto db = CrawlDb::Open({.folder = folder,
+                           .block_cache_bytes = 1 << 20,
+                           .write_buffer_bytes = 1 << 20});
+  if (!db.ok()) {
+    fprintf(stderr, "%s\n", db.status().ToString().c_str());
+    abort();
+  }
+  return *std::move(db);
+}
+
+std::string DoRandomVerb(const Step& step, Model& model, CrawlDb* db) {
+  Dice dice(step);
+  std::string problem = dice.Chance(60) ? RoundVerb(step, dice, model, db)
+                                        : OtherVerb(step, dice, model, db);
+  if (!problem.empty()) {
+    problem = fmt::format("verb {} of seed {}: {}", step.number, step.seed,
+                          problem);
+  }
+  return problem;
+}
+
+std::string Compare(const Model& model, CrawlDb& db) {
+  std::map<std::string, proto::PageRecord> pages;
+  absl::Status status =
+      db.ScanPages(PageKey{}, [&](std::string_view key, const auto& record) {
+        pages.emplace(key, record);
+        return true;
+      });
+  if (!status.ok()) return status.ToString();
+  if (pages.size() != model.pages.size()) {
+    return fmt::format("{} pages, expected {}", pages.size(),
+                       model.pages.size());
+  }
+  for (const auto& [key, page] : model.pages) {
+    if (!pages.contains(key)) return "missing " + key;
+    const std::string difference = ComparePage(key, page, pages[key]);
+    if (!difference.empty()) return difference;
+  }
+  const Totals totals = model.CountTotals();
+  if (db.totals() != totals) {
+    return fmt::format("totals: expected {}, got {}",
+                       totals.ToProto().ShortDebugString(),
+                       db.totals().ToProto().ShortDebugString());
+  }
+  auto list = db.FetchList(PageKey{}, 10'000);
+  if (!list.ok()) return list.status().ToString();
+  std::vector<std::string> open;
+  for (const PageKey& page : *list) open.push_back(page.bytes);
+  if (open != model.FetchList()) return "the fetch list differs";
+  if (db.journal().phase() != model.phase ||
+      db.journal().number() != model.round ||
+      db.journal().cursor() != model.cursor) {
+    return "the journal differs: " + db.journal().ShortDebugString();
+  }
+  auto deferred = db.TopDeferred(10'000);
+  if (!deferred.ok()) return deferred.status().ToString();
+  int64_t last = std::numeric_limits<int64_t>::max();
+  for (const Found& url : *deferred) {
+    const auto it = model.deferred.find(url.page.bytes);
+    if (it == model.deferred.end() || it->second.cash != url.cash ||
+        url.cash > last) {
+      return "the deferred URLs differ";
+    }
+    last = url.cash;
+  }
+  for (SiteId site : kSites) {
+    auto cuts = db.Sending(site);
+    if (!cuts.ok()) return cuts.status().ToString();
+    std::vector<uint64_t> expected, got;
+    if (const auto it = model.sending.find(site); it != model.sending.end()) {
+      for (const auto& [sequence, batch] : it->second) expected.push_back(sequence);
+    }
+    for (const OutboxCut& cut : *cuts) got.push_back(cut.sequence);
+    if (expected != got) return "what is being sent differs";
+  }
+  for (const bool full : {false, true}) {
+    auto checks = db.Verify(full);
+    if (!checks.ok()) return checks.status().ToString();
+    for (const Check& check : *checks) {
+      if (!check.ok) return check.name + ": " + check.detail;
+    }
+  }
+  return "";
+}
+
+}  // namespace gannet::storage::model
