@@ -288,6 +288,16 @@ std::unique_ptr<CrawlDb> OpenSmallDb(const std::string& folder) {
   return *std::move(db);
 }
 
+std::string FailedChecks(CrawlDb& db, bool full) {
+  const auto checks = db.Verify(full);
+  if (!checks.ok()) return checks.status().ToString();
+  std::string failed;
+  for (const Check& check : *checks) {
+    if (!check.ok) failed += check.name + ": " + check.detail + "\n";
+  }
+  return failed;
+}
+
 std::string DoRandomVerb(const Step& step, Model& model, CrawlDb* db) {
   Dice dice(step);
   std::string problem = dice.Chance(60) ? RoundVerb(step, dice, model, db)
@@ -353,14 +363,7 @@ std::string Compare(const Model& model, CrawlDb& db) {
     for (const OutboxCut& cut : *cuts) got.push_back(cut.sequence);
     if (expected != got) return "what is being sent differs";
   }
-  for (const bool full : {false, true}) {
-    auto checks = db.Verify(full);
-    if (!checks.ok()) return checks.status().ToString();
-    for (const Check& check : *checks) {
-      if (!check.ok) return check.name + ": " + check.detail;
-    }
-  }
-  return "";
+  return FailedChecks(db, /*full=*/false) + FailedChecks(db, /*full=*/true);
 }
 
 }  // namespace gannet::storage::model

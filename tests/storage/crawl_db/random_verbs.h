@@ -18,6 +18,9 @@ PageKey PageOf(int d, int h, int i);
 // RocksDB. Aborts if it cannot be opened.
 std::unique_ptr<CrawlDb> OpenSmallDb(const std::string& folder);
 
+// The invariants that do not hold, a line each; empty if all do.
+std::string FailedChecks(CrawlDb& db, bool full);
+
 struct Step {
   uint64_t seed = 0;
   int number = 0;

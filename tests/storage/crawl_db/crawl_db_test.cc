@@ -1,0 +1,297 @@
+// What each verb promises, one promise a test. Random sequences of verbs are in
+// property_test.cc.
+#include "storage/crawl_db/crawl_db.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/storage/crawl_db/random_verbs.h"
+#include "tests/temporary_folder.h"
+
+namespace gannet::storage {
+namespace {
+
+using model::PageOf;
+using testing::ElementsAre;
+
+class CrawlDbTest : public testing::Test {
+ protected:
+  CrawlDbTest() { Reopen(); }
+  ~CrawlDbTest() override { EXPECT_EQ(Broken(), ""); }
+
+  void Reopen() {
+    db_.reset();
+    db_ = model::OpenSmallDb(folder_.path());
+  }
+
+  // The names of invariants that do not hold.
+  std::string Broken() {
+    return model::FailedChecks(*db_, false) + model::FailedChecks(*db_, true);
+  }
+
+  void Put(const PageKey& page, int64_t cash) {
+    ASSERT_TRUE(db_->PutIfAbsent({Found{page, cash}}, {now_}).ok());
+  }
+
+  std::vector<PageKey> Top(size_t width, size_t per_host) {
+    std::vector<PageKey> pages;
+    const Selection selection = *db_->Top(width, per_host);
+    for (const auto& p : selection.pages) pages.push_back(p.page);
+    return pages;
+  }
+
+  // Opens a round of the best `width` pages, up to the fetch phase.
+  int64_t Generate(size_t width) {
+    EXPECT_TRUE(db_->OpenRound(now_).ok());
+    const int64_t claimed = *db_->Claim(*db_->Top(width, width));
+    EXPECT_TRUE(db_->PayRoot().ok());
+    EXPECT_TRUE(db_->SetPhase(proto::FETCH).ok());
+    return claimed;
+  }
+
+  static Completion Fetched(PageKey page, std::vector<PageKey> links,
+                            std::optional<absl::Time> ready) {
+    Completion completion;
+    completion.page = std::move(page);
+    completion.outcome.set_state(proto::FETCHED);
+    completion.outlinks = std::move(links);
+    completion.ready = ready;
+    completion.keeps_history = true;
+    return completion;
+  }
+
+  TemporaryFolder folder_;
+  absl::Time now_ = absl::FromUnixSeconds(1'700'000'000);
+  std::unique_ptr<CrawlDb> db_;
+};
+
+TEST_F(CrawlDbTest, ASeedBringsItsCashOnceHoweverOftenItIsInjected) {
+  const PutCounts first = *db_->Inject({PageOf(0, 0, 0), PageOf(0, 0, 0)}, now_);
+  EXPECT_EQ(first.added, 1);
+  EXPECT_EQ(first.known, 1);
+  EXPECT_EQ(db_->Inject({PageOf(0, 0, 0)}, now_)->known, 1);
+  EXPECT_EQ(db_->totals().injected, kSeedCash);
+  EXPECT_EQ(db_->GetPage(PageOf(0, 0, 0))->cash(), kSeedCash);
+}
+
+TEST_F(CrawlDbTest, AKnownPageOnlyReceivesTheCash) {
+  Put(PageOf(0, 0, 0), 100);
+  const PutCounts counts = *db_->PutIfAbsent(
+      {Found{PageOf(0, 0, 0), 20, /*depth=*/7}, Found{PageOf(0, 0, 1), 3}},
+      {now_});
+  EXPECT_EQ(counts.known, 1);
+  EXPECT_EQ(counts.added, 1);
+  EXPECT_EQ(db_->GetPage(PageOf(0, 0, 0))->cash(), 120);
+  EXPECT_EQ(db_->GetPage(PageOf(0, 0, 0))->depth(), 0u);
+  EXPECT_EQ(*db_->HostPages({std::string(HostPartOf(PageOf(0, 0, 0).bytes))}), 2);
+}
+
+TEST_F(CrawlDbTest, CashThatDoesNotFitIsRefusedAndNothingIsWritten) {
+  EXPECT_EQ(db_->PutIfAbsent({Found{PageOf(0, 0, 0), -1}}, {now_}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  Put(PageOf(0, 0, 0), int64_t{1} << 61);
+  EXPECT_FALSE(
+      db_->PutIfAbsent({Found{PageOf(0, 0, 1), (int64_t{1} << 61) + 1}}, {now_})
+          .ok());
+  EXPECT_EQ(db_->totals().KnownPages(), 1);
+}
+
+TEST_F(CrawlDbTest, TopTakesTheBestPagesAndNoMoreThanAllowedOfAHost) {
+  Put(PageOf(0, 0, 0), 1000);
+  Put(PageOf(0, 0, 1), 900);
+  Put(PageOf(0, 0, 2), 800);
+  Put(PageOf(1, 0, 0), 10);
+  EXPECT_THAT(Top(3, 2),
+              ElementsAre(PageOf(0, 0, 0), PageOf(0, 0, 1), PageOf(1, 0, 0)));
+  EXPECT_THAT(Top(2, 5), ElementsAre(PageOf(0, 0, 0), PageOf(0, 0, 1)));
+}
+
+TEST_F(CrawlDbTest, APageThatGainsCashMovesUp) {
+  Put(PageOf(0, 0, 0), 1000);
+  Put(PageOf(0, 0, 1), 10);
+  Put(PageOf(0, 0, 1), 100'000);
+  EXPECT_THAT(Top(1, 1), ElementsAre(PageOf(0, 0, 1)));
+}
+
+TEST_F(CrawlDbTest, APageThatMovedSinceTopLookedIsNotClaimed) {
+  Put(PageOf(0, 0, 0), 1000);
+  ASSERT_TRUE(db_->OpenRound(now_).ok());
+  const Selection selection = *db_->Top(10, 10);
+  Put(PageOf(0, 0, 0), 1'000'000);
+  EXPECT_EQ(*db_->Claim(selection), 0);
+  EXPECT_EQ(*db_->Claim(*db_->Top(10, 10)), 1);
+}
+
+TEST_F(CrawlDbTest, AHostAtRestGivesNoPagesUntilItsRestIsOver) {
+  Put(PageOf(0, 0, 0), 1000);
+  Put(PageOf(1, 0, 0), 10);
+  HostUpdate update{{std::string(HostPartOf(PageOf(0, 0, 0).bytes))}, {}};
+  update.record.set_rest_until_ms(ToMillis(now_ + absl::Minutes(5)));
+  ASSERT_TRUE(db_->PutHost(update).ok());
+  Reopen();
+  EXPECT_THAT(Top(10, 10), ElementsAre(PageOf(1, 0, 0)));
+  EXPECT_EQ(*db_->WakeDue(now_ + absl::Minutes(4), 10), 0);
+  EXPECT_EQ(*db_->NextDue(), now_ + absl::Minutes(5));
+  ASSERT_TRUE(db_->WakeDue(now_ + absl::Minutes(5), 10).ok());
+  EXPECT_EQ(*db_->NextDue(), std::nullopt);
+  EXPECT_THAT(Top(10, 10), ElementsAre(PageOf(0, 0, 0), PageOf(1, 0, 0)));
+}
+
+// A big host must not be woken in one piece, nor be put aside again by the very
+// round that wakes it.
+TEST_F(CrawlDbTest, ABigHostWakesAFewPagesAtATimeBestFirst) {
+  for (int i = 0; i < 10; ++i) Put(PageOf(0, 0, i), 1000 << i);
+  const HostKey host{std::string(HostPartOf(PageOf(0, 0, 0).bytes))};
+  HostUpdate update{host, {}};
+  update.record.set_rest_until_ms(ToMillis(now_ + absl::Minutes(5)));
+  ASSERT_TRUE(db_->PutHost(update).ok());
+  ASSERT_TRUE(db_->OpenRound(now_).ok());
+  EXPECT_EQ(*db_->Claim(*db_->Top(20, 20)), 0);  // Puts all ten aside.
+  now_ += absl::Minutes(5);
+
+  EXPECT_EQ(*db_->WakeDue(now_, 4), 4);
+  EXPECT_EQ(Broken(), "");
+  Reopen();
+  EXPECT_THAT(Top(20, 20), ElementsAre(PageOf(0, 0, 9), PageOf(0, 0, 8),
+                                       PageOf(0, 0, 7), PageOf(0, 0, 6)));
+  EXPECT_EQ(*db_->Claim(*db_->Top(20, 20)), 4);
+  Put(PageOf(0, 0, 0), 5'000'000);  // One that stands aside moves up.
+  EXPECT_THAT(Top(20, 20), ElementsAre(PageOf(0, 0, 0)));
+  EXPECT_EQ(*db_->WakeDue(now_, 4), 4);
+  EXPECT_EQ(*db_->WakeDue(now_, 4), 1);
+  EXPECT_EQ(*db_->WakeDue(now_, 4), 0);
+  EXPECT_EQ(db_->GetHost(host)->rest_until_ms(), 0);
+  EXPECT_EQ(Top(20, 20).size(), 6u);
+}
+
+TEST_F(CrawlDbTest, AFetchedPagesCashIsSplitEvenlyAndTheRestGoesToTheRoot) {
+  Put(PageOf(0, 0, 0), 100);
+  ASSERT_EQ(Generate(10), 1);
+  ASSERT_EQ(*db_->Complete({Fetched(PageOf(0, 0, 0),
+                                    {PageOf(0, 0, 1), PageOf(0, 0, 2),
+                                     PageOf(0, 0, 3)},
+                                    std::nullopt)},
+                           {}, {}),
+            1);
+  const Totals totals = db_->totals();
+  EXPECT_EQ(totals.root, 1);
+  EXPECT_EQ(totals.round, 99);
+  EXPECT_EQ(totals.pages, 0);
+  EXPECT_EQ(db_->GetPage(PageOf(0, 0, 0))->history(), 100);
+}
+
+TEST_F(CrawlDbTest, TheRootPaysEvenlyToTheFetchListAndKeepsTheRemainder) {
+  for (int i = 0; i < 3; ++i) Put(PageOf(0, 0, i), 7);
+  Put(PageOf(1, 0, 0), 1000);
+  ASSERT_TRUE(db_->Forget(PageOf(1, 0, 0)).ok());  // 1,000 to the root.
+  ASSERT_EQ(Generate(10), 3);
+  EXPECT_EQ(db_->journal().root_share(), 333);
+  EXPECT_EQ(db_->totals().root, 1);
+  ASSERT_TRUE(db_->Release({PageOf(0, 0, 0)}).ok());
+  EXPECT_EQ(db_->GetPage(PageOf(0, 0, 0))->cash(), 340);
+}
+
+TEST_F(CrawlDbTest, CashForAFetchedPageThatIsNotDueSoonGoesToTheRoot) {
+  Put(PageOf(0, 0, 0), 8);
+  ASSERT_EQ(Generate(1), 1);
+  ASSERT_TRUE(db_->Complete({Fetched(PageOf(0, 0, 0), {},
+                                     now_ + absl::Hours(24))},
+                            {}, {})
+                  .ok());
+  ASSERT_TRUE(db_->PutIfAbsent({Found{PageOf(0, 0, 0), 50}},
+                               {now_, now_ + absl::Hours(1)})
+                  .ok());
+  EXPECT_EQ(db_->GetPage(PageOf(0, 0, 0))->cash(), 0);
+  EXPECT_EQ(db_->GetPage(PageOf(0, 0, 0))->history(), 58);
+  EXPECT_EQ(db_->totals().root, 58);
+  ASSERT_TRUE(db_->PutIfAbsent({Found{PageOf(0, 0, 0), 50}},
+                               {now_, now_ + absl::Hours(25)})
+                  .ok());
+  EXPECT_EQ(db_->GetPage(PageOf(0, 0, 0))->cash(), 50);
+}
+
+TEST_F(CrawlDbTest, ARoundWithUnfinishedWorkCannotEnd) {
+  Put(PageOf(0, 0, 0), 8);
+  ASSERT_EQ(Generate(1), 1);
+  EXPECT_EQ(db_->CloseRound("{}").code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(db_->OpenRound(now_).code(), absl::StatusCode::kFailedPrecondition);
+  ASSERT_TRUE(db_->Release({PageOf(0, 0, 0)}).ok());
+  EXPECT_TRUE(db_->CloseRound(R"({"round":1})").ok());
+  EXPECT_EQ(*db_->Report(1), R"({"round":1})");
+}
+
+TEST_F(CrawlDbTest, ACompletedPageIsNotCompletedAgain) {
+  Put(PageOf(0, 0, 0), 8);
+  ASSERT_EQ(Generate(1), 1);
+  const Completion done = Fetched(PageOf(0, 0, 0), {}, std::nullopt);
+  EXPECT_EQ(*db_->Complete({done}, {}, {}), 1);
+  EXPECT_EQ(*db_->Complete({done}, {}, {}), 0);
+  EXPECT_EQ(db_->Complete({done, done}, {}, {}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(db_->totals().root, 8);
+}
+
+TEST_F(CrawlDbTest, OutlinksAreSettledOnceThoughTheBatchComesTwice) {
+  Put(PageOf(0, 0, 0), 100);
+  ASSERT_EQ(Generate(1), 1);
+  ASSERT_TRUE(db_->Complete({Fetched(PageOf(0, 0, 0), {PageOf(0, 0, 1)},
+                                     std::nullopt)},
+                            {}, {})
+                  .ok());
+  ASSERT_TRUE(db_->SetPhase(proto::UPDATE).ok());
+  Settlement batch;
+  batch.cursor = PageOf(0, 0, 1).bytes;
+  batch.local.push_back({PageOf(0, 0, 1), 100, 1});
+  EXPECT_EQ(db_->Settle(batch, {now_})->added, 1);
+  EXPECT_EQ(db_->Settle(batch, {now_}).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(db_->GetPage(PageOf(0, 0, 1))->cash(), 100);
+  EXPECT_TRUE(db_->CloseRound("{}").ok());
+}
+
+TEST_F(CrawlDbTest, TheArchivesOpenFilesAreStoredWithTheCompletion) {
+  Put(PageOf(0, 0, 0), 8);
+  ASSERT_EQ(Generate(1), 1);
+  proto::ArchiveState archive;
+  archive.add_open()->set_number(3);
+  archive.mutable_open(0)->set_length(12345);
+  ASSERT_TRUE(db_->Complete({Fetched(PageOf(0, 0, 0), {}, std::nullopt)}, {},
+                            archive)
+                  .ok());
+  Reopen();
+  EXPECT_EQ(db_->archive_state()->open(0).length(), 12345u);
+}
+
+TEST_F(CrawlDbTest, WritersAndAVerifierWorkSideBySide) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([this, t] {
+      for (int i = 0; i < 60; ++i) {
+        std::vector<Found> urls;
+        for (int j = 0; j < 12; ++j) {
+          urls.push_back({PageOf((i + t) % 3, j % 3, (i * 7 + j) % 40), 100 + i});
+        }
+        EXPECT_TRUE(db_->PutIfAbsent(urls, {now_}).ok());
+      }
+    });
+  }
+  threads.emplace_back([this] {
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(Broken(), "");
+  });
+  threads.emplace_back([this] {
+    for (int i = 0; i < 10; ++i) {
+      if (Generate(20) == 0) std::this_thread::yield();
+      auto open = db_->FetchList(PageKey{}, 100);
+      EXPECT_TRUE(db_->Release(*open).ok());
+      EXPECT_TRUE(db_->CloseRound("{}").ok());
+    }
+  });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(db_->totals().received, db_->totals().pages);
+}
+
+}  // namespace
+}  // namespace gannet::storage

@@ -1,0 +1,118 @@
+// Verify finds what is broken. Each test breaks one thing behind the DB's back,
+// with the store that lies under it.
+#include <gtest/gtest.h>
+
+#include "storage/crawl_db/page_moves.h"
+#include "storage/crawl_db/store.h"
+#include "tests/storage/crawl_db/random_verbs.h"
+#include "tests/temporary_folder.h"
+
+namespace gannet::storage {
+namespace {
+
+using model::PageOf;
+
+class VerifyTest : public testing::Test {
+ protected:
+  VerifyTest() {
+    auto db = model::OpenSmallDb(folder_.path());
+    std::vector<Found> urls;
+    for (int i = 0; i < 40; ++i) urls.push_back({PageOf(i % 3, i % 2, i), 100 + i});
+    EXPECT_TRUE(db->PutIfAbsent(urls, {now_}).ok());
+    EXPECT_EQ(model::FailedChecks(*db, /*full=*/true), "");
+  }
+
+  // Writes `change` into the DB, with no regard to its rules.
+  void Break(const std::function<void(Store&, Edit&)>& change) {
+    auto store = *Store::Open(folder_.path(), {});
+    Edit edit;
+    change(*store, edit);
+    ASSERT_TRUE(store->Commit(edit, true).ok());
+  }
+
+  // What the check says after the damage: incremental, and full.
+  std::pair<std::string, std::string> Verify() {
+    auto db = model::OpenSmallDb(folder_.path());
+    std::string changed = model::FailedChecks(*db, false);
+    return {std::move(changed), model::FailedChecks(*db, true)};
+  }
+
+  TemporaryFolder folder_;
+  const absl::Time now_ = absl::FromUnixSeconds(1'700'000'000);
+  const std::string page_ = PageOf(1, 1, 1).bytes;
+};
+
+TEST_F(VerifyTest, APageThatIsNowhereIsNamed) {
+  Break([&](Store& store, Edit& edit) {
+    store.Delete(edit, Column::kFrontier,
+                 keys::ActiveFrontier(StepOf(*store.GetPage(page_)), page_));
+  });
+  const auto [changed, full] = Verify();
+  EXPECT_NE(changed.find("example,d1,h1,)http/p1 is READY but in"),
+            std::string::npos) << changed;
+  EXPECT_NE(full.find("example,d1,h1,)http/p1 is READY but in"),
+            std::string::npos) << full;
+}
+
+TEST_F(VerifyTest, APageInTwoPlacesIsNamed) {
+  Break([&](Store& store, Edit& edit) {
+    store.Put(edit, Column::kRounds, keys::FetchList(page_), {});
+  });
+  const auto [changed, full] = Verify();
+  EXPECT_NE(changed.find("open round 1"), std::string::npos) << changed;
+  EXPECT_NE(full.find("open round 1"), std::string::npos) << full;
+}
+
+TEST_F(VerifyTest, APageOnTheWrongStepIsFound) {
+  Break([&](Store& store, Edit& edit) {
+    const uint8_t step = StepOf(*store.GetPage(page_));
+    store.Delete(edit, Column::kFrontier, keys::ActiveFrontier(step, page_));
+    store.Put(edit, Column::kFrontier, keys::ActiveFrontier(step + 1, page_), {});
+  });
+  const auto [changed, full] = Verify();
+  EXPECT_NE(changed, "");
+  EXPECT_NE(full, "");
+}
+
+TEST_F(VerifyTest, TwoErrorsThatCancelInTheCountsAreFound) {
+  Break([&](Store& store, Edit& edit) {
+    const uint8_t step = StepOf(*store.GetPage(page_));
+    store.Delete(edit, Column::kFrontier, keys::ActiveFrontier(step, page_));
+    const std::string other = PageOf(0, 0, 0).bytes;
+    store.Put(edit, Column::kFrontier, keys::ActiveFrontier(99, other), {});
+  });
+  EXPECT_NE(Verify().second, "");
+}
+
+TEST_F(VerifyTest, AUnitOfCashFromNowhereIsFound) {
+  Break([&](Store& store, Edit& edit) {
+    proto::PageRecord record = *store.GetPage(page_);
+    record.set_cash(record.cash() + 1);
+    store.PutMessage(edit, Column::kPages, page_, record);
+  });
+  EXPECT_NE(Verify().second.find("I3 cash of pages"), std::string::npos);
+}
+
+TEST_F(VerifyTest, ALedgerThatDoesNotBalanceIsFoundWithoutReadingThePages) {
+  Break([&](Store&, Edit& edit) { edit.delta.root = 1; });
+  EXPECT_NE(Verify().first.find("I3 ledger"), std::string::npos);
+}
+
+TEST_F(VerifyTest, AWrongCountOfAHostsPagesIsFound) {
+  Break([&](Store&, Edit& edit) {
+    edit.host_pages[std::string(HostPartOf(page_))] = 1;
+  });
+  EXPECT_NE(Verify().second.find("pages by host"), std::string::npos);
+}
+
+TEST_F(VerifyTest, ARecordThatCannotBeDecodedIsFound) {
+  Break([&](Store& store, Edit& edit) {
+    store.Put(edit, Column::kPages, page_, "\xff\xff\xff");
+  });
+  const auto [changed, full] = Verify();
+  EXPECT_NE(changed.find("every row can be read"), std::string::npos);
+  EXPECT_NE(full.find("every row can be read"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gannet::storage
