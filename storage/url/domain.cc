@@ -36,14 +36,15 @@ std::optional<size_t> AskLibpsl(std::string_view host) {
 }
 
 // Direct-mapped, by hash of the host; the host itself is compared, so that no
-// crafted name can borrow another's domain. 256 entries hold a page's links.
+// crafted name can borrow another's domain. 64 KiB a thread hold the hosts of
+// the pages at hand.
 struct CacheEntry {
   uint8_t length = 0;
   uint8_t domain_begin = 0;
   bool has_domain = false;
   char host[61];
 };
-constexpr size_t kCacheEntries = 256;
+constexpr size_t kCacheEntries = 1024;
 thread_local CacheEntry cache[kCacheEntries];
 
 std::optional<size_t> DomainBegin(std::string_view host) {

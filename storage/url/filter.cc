@@ -6,7 +6,6 @@
 
 #include "absl/status/status.h"
 #include "fmt/format.h"
-#include "storage/url/canonical.h"
 #include "storage/url/domain.h"
 
 namespace gannet::storage {
@@ -20,16 +19,16 @@ absl::Status BadEntry(std::string_view list, std::string_view kind,
 
 // The host as URLs have it ("Bücher.example." is xn--bcher-kva.example); empty
 // if it is none.
-std::string CanonicalHost(std::string_view text) {
+std::string CanonicalHost(std::string_view text,
+                          const Canonicaliser& canonicaliser) {
   // Anything but a host would be read as another part of the URL.
   if (text.find_first_of("/\\?#@ \t\r\n") != std::string_view::npos) return {};
-  const Canonicaliser canonicaliser;
+  const bool is_ipv6 = !text.empty() && text[0] == '[' && text.back() == ']';
+  if (!is_ipv6 && text.find(':') != std::string_view::npos) return {};
   Url url;
   const UrlOutcome outcome =
       canonicaliser.Canonicalise(fmt::format("http://{}/", text), nullptr, url);
-  if (outcome != UrlOutcome::kOk || url.has_port() || text.back() == ':') {
-    return {};
-  }
+  if (outcome != UrlOutcome::kOk) return {};
   return std::string(url.host());
 }
 
@@ -56,7 +55,7 @@ UrlFilter::UrlFilter(const UrlFilterRules& rules)
     : limits_(WithoutLists(rules)) {}
 
 absl::StatusOr<std::unique_ptr<UrlFilter>> UrlFilter::Create(
-    const UrlFilterRules& rules) {
+    const UrlFilterRules& rules, const Canonicaliser& canonicaliser) {
   if (!rules.allow_http && !rules.allow_https) {
     return absl::InvalidArgumentError(
         "filter: neither http nor https is allowed: nothing to crawl");
@@ -73,17 +72,21 @@ absl::StatusOr<std::unique_ptr<UrlFilter>> UrlFilter::Create(
   }
   // The constructor is private: make_unique cannot reach it.
   std::unique_ptr<UrlFilter> filter(new UrlFilter(rules));
-  absl::Status status = Fill(rules.allow, "allow", filter->allow_);
-  if (status.ok()) status = Fill(rules.deny, "deny", filter->deny_);
+  absl::Status status =
+      Fill(rules.allow, "allow", canonicaliser, filter->allow_);
+  if (status.ok()) {
+    status = Fill(rules.deny, "deny", canonicaliser, filter->deny_);
+  }
   if (!status.ok()) return status;
   return filter;
 }
 
 absl::Status UrlFilter::Fill(const UrlList& list, std::string_view name,
+                             const Canonicaliser& canonicaliser,
                              Matcher& matcher) {
   matcher.empty = list.empty();
   for (const std::string& domain : list.domains) {
-    std::string host = CanonicalHost(domain);
+    std::string host = CanonicalHost(domain, canonicaliser);
     if (host.empty()) return BadEntry(name, "domain", domain, "not a host");
     const std::string_view registrable = RegistrableDomain(host);
     if (registrable != host) {
@@ -95,7 +98,7 @@ absl::Status UrlFilter::Fill(const UrlList& list, std::string_view name,
     matcher.domains.insert(std::move(host));
   }
   for (const std::string& text : list.hosts) {
-    std::string host = CanonicalHost(text);
+    std::string host = CanonicalHost(text, canonicaliser);
     if (host.empty()) return BadEntry(name, "host", text, "not a host");
     matcher.hosts.insert(std::move(host));
   }
@@ -105,7 +108,7 @@ absl::Status UrlFilter::Fill(const UrlList& list, std::string_view name,
   for (std::string& prefix : prefixes) {
     Url url;
     const UrlOutcome outcome =
-        Canonicaliser().Canonicalise(prefix, nullptr, url);
+        canonicaliser.Canonicalise(prefix, nullptr, url);
     if (outcome != UrlOutcome::kOk) {
       return BadEntry(name, "prefix", prefix,
                       "not the beginning of an http(s) URL");

@@ -20,6 +20,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "re2/set.h"
+#include "storage/url/canonical.h"
 #include "storage/url/url.h"
 
 namespace gannet::storage {
@@ -75,9 +76,11 @@ class UrlFilter {
   // The longest group of segments whose repetition is noticed.
   static constexpr size_t kMaxGroup = 8;
 
-  // kInvalidArgument, naming the entry and what is wrong with it.
+  // kInvalidArgument, naming the entry and what is wrong with it. The
+  // canonicaliser is that of the URLs to come: entries must be written its way.
   static absl::StatusOr<std::unique_ptr<UrlFilter>> Create(
-      const UrlFilterRules& rules);
+      const UrlFilterRules& rules,
+      const Canonicaliser& canonicaliser = Canonicaliser());
 
   // REQUIRES: url is canonical (canonical.h).
   UrlVerdict Judge(const Url& url) const;
@@ -96,6 +99,7 @@ class UrlFilter {
     std::unique_ptr<RE2::Set> regexes;
   };
   static absl::Status Fill(const UrlList& list, std::string_view name,
+                           const Canonicaliser& canonicaliser,
                            Matcher& matcher);
 
   explicit UrlFilter(const UrlFilterRules& rules);

@@ -96,8 +96,10 @@ Label Disguise(std::u32string_view label) {
         ++end;
       }
     }
+    // The one mark that combines with symbols must find the real one.
+    const bool struck = end < label.size() && label[end] == 0x0338;
     if (end > i + 1 || label[i] == '-' || label[i] == kStandIn ||
-        IsSymbolUnknownToLibidn2(label[i])) {
+        (IsSymbolUnknownToLibidn2(label[i]) && !struck)) {
       result.originals.emplace_back(label.substr(i, end - i));
       result.disguised += kStandIn;
       i = end - 1;

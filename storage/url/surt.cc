@@ -7,8 +7,8 @@
 namespace gannet::storage {
 namespace {
 
-void AppendLabel(std::string_view label, std::string& out) {
-  for (const char c : label) {
+void AppendEscaped(std::string_view text, std::string& out) {
+  for (const char c : text) {
     if (c == ',') {
       out += "%2C";
     } else if (c == ')') {
@@ -17,7 +17,6 @@ void AppendLabel(std::string_view label, std::string& out) {
       out += c;
     }
   }
-  out += ',';
 }
 
 absl::Status NotAKey(std::string_view surt) {
@@ -25,7 +24,7 @@ absl::Status NotAKey(std::string_view surt) {
       fmt::format("not a SURT key: {:.200}", surt));
 }
 
-// Undoes AppendLabel for one label; false if it never wrote this.
+// Undoes AppendEscaped for one label; false if it never wrote this.
 bool AppendHostLabel(std::string_view label, std::string& out) {
   for (size_t i = 0; i < label.size(); ++i) {
     if (label[i] != '%') {
@@ -53,9 +52,18 @@ void AppendSurtDomainPrefix(std::string_view host, std::string& out) {
     out += ',';
     return;
   }
+  // One look at the whole host instead of one at each byte of each label.
+  const bool escape = host.find(',') != std::string_view::npos ||
+                      host.find(')') != std::string_view::npos;
   for (;;) {
     const size_t dot = host.rfind('.');
-    AppendLabel(host.substr(dot + 1), out);
+    const std::string_view label = host.substr(dot + 1);
+    if (escape) {
+      AppendEscaped(label, out);
+    } else {
+      out += label;
+    }
+    out += ',';
     if (dot == std::string_view::npos) return;
     host = host.substr(0, dot);
   }

@@ -88,8 +88,13 @@ UrlOutcome Url::Parse(std::string_view input, const Url* base, Url& out) {
   if (HasTabOrNewline(input)) {
     std::string clean;
     clean.reserve(input.size());
-    for (const char c : input) {
-      if (!(ClassOf(c) & kStripped)) clean += c;
+    // Repaired on the way: bytes that a newline kept apart must not join into
+    // a character that browsers never saw.
+    for (size_t pos = 0; pos < input.size();) {
+      const char32_t c = NextCodePoint(input, pos);
+      if (c >= 0x80 || !(ClassOf(static_cast<char>(c)) & kStripped)) {
+        AppendUtf8(c, clean);
+      }
     }
     outcome = out.ParseStripped(clean, base);
   } else {

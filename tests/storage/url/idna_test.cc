@@ -74,14 +74,14 @@ TEST(IdnaTest, NearlyAllOfUnicodesOwnCasesAgree) {
     } else {
       ++wrong_name;
     }
-    if (ours != expected && std::getenv("GANNET_SHOW") != nullptr) {
-      std::printf("%s ours %s expected %s\n", c.dump().c_str(), ours.c_str(),
-                  expected.c_str());
-    }
   }
   std::printf("%d of %d agree; %d refused, %d accepted, %d other names\n",
               agree, cases, refused, accepted, wrong_name);
-  EXPECT_GE(agree * 100, cases * 90);
+  EXPECT_GE(agree * 1000, cases * 994);
+  // To refuse a name that exists loses a host; to accept one under a wrong name
+  // or against the rules would be worse.
+  EXPECT_EQ(accepted, 0);
+  EXPECT_EQ(wrong_name, 0);
 }
 
 }  // namespace

@@ -218,7 +218,7 @@ std::string Normalise(const std::string& text) {
                             (byte >= 'A' && byte <= 'Z') ||
                             (byte >= '0' && byte <= '9') || byte == '-' ||
                             byte == '.' || byte == '_' || byte == '~';
-    char escape[4];
+    char escape[8];
     std::snprintf(escape, sizeof escape, "%%%02X", static_cast<unsigned>(byte));
     out += unreserved ? std::string(1, static_cast<char>(byte)) : escape;
   }
