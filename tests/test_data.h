@@ -33,11 +33,11 @@ inline std::optional<std::string> ReadTestData(const std::string& name) {
 }  // namespace gannet::testing
 
 // Reads `name` into `variable`, or skips the test and says how not to.
-#define GANNET_READ_OR_SKIP(variable, name)                             \
-  const std::optional<std::string> variable##_or =                      \
-      ::gannet::testing::ReadTestData(name);                            \
-  if (!variable##_or.has_value()) {                                     \
-    GTEST_SKIP() << "no " << ::gannet::testing::TestDataPath(name)      \
+#define GANNET_READ_OR_SKIP(variable, name)                              \
+  const std::optional<std::string> variable##_or =                       \
+      ::gannet::testing::ReadTestData(name);                             \
+  if (!variable##_or.has_value()) {                                      \
+    GTEST_SKIP() << "no " << ::gannet::testing::TestDataPath(name)       \
                  << ": set GANNET_TEST_DATA to the folder of test data"; \
-  }                                                                     \
+  }                                                                      \
   const std::string& variable = *variable##_or

@@ -101,10 +101,9 @@ absl::Status Canonicaliser::NameSet::Add(
     for (char& c : entry.text) c = ToLower(c);
     names_.push_back(std::move(entry));
   }
-  std::stable_sort(names_.begin(), names_.end(),
-                   [](const Name& a, const Name& b) {
-                     return a.text[0] < b.text[0];
-                   });
+  std::stable_sort(
+      names_.begin(), names_.end(),
+      [](const Name& a, const Name& b) { return a.text[0] < b.text[0]; });
   for (int byte = 0; byte <= 256; ++byte) {
     first_[byte] = static_cast<uint8_t>(
         std::count_if(names_.begin(), names_.end(), [byte](const Name& name) {

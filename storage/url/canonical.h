@@ -8,7 +8,8 @@
 //   - an empty query loses its question mark;
 //   - parameters that name a visitor and not a page are removed: of sessions
 //     (also ";jsessionid=" in the path) and of advertising campaigns;
-//   - hosts that DNS cannot hold (an empty label, a label above 63 bytes, 253 in
+//   - hosts that DNS cannot hold (an empty label, a label above 63 bytes, 253
+//   in
 //     all) are refused: nobody can fetch them.
 //
 //   HTTP://Example.COM.:80/%7euser/./a;jsessionid=1?utm_source=x&b=%c3%a9#top
@@ -79,7 +80,7 @@ class Canonicaliser {
       std::string text;
       bool is_prefix;
     };
-    std::vector<Name> names_;  // Sorted by first byte.
+    std::vector<Name> names_;           // Sorted by first byte.
     std::array<uint8_t, 257> first_{};  // names_ of byte b: [b, b + 1).
   };
 

@@ -21,8 +21,8 @@ constexpr size_t kMaxBytes = 255;
 std::optional<size_t> AskLibpsl(std::string_view host) {
   size_t begin = host.size();
   for (int labels = 0; labels < kMaxLabels && begin > 0; ++labels) {
-    const size_t dot = begin >= 2 ? host.rfind('.', begin - 2)
-                                  : std::string_view::npos;
+    const size_t dot =
+        begin >= 2 ? host.rfind('.', begin - 2) : std::string_view::npos;
     begin = dot == std::string_view::npos ? 0 : dot + 1;
   }
   const std::string_view tail = host.substr(begin);

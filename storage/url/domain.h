@@ -8,9 +8,9 @@
 //   co.uk, localhost   ->  itself (a bare public suffix; a single label)
 //
 // The list is the one inside libpsl, not a file of the day: sites with
-// different lists would disagree on owners, and PublicSuffixListHash() is one of
-// the rules that they compare. Safe from any thread: the only state is a small
-// cache in each thread (libpsl takes about 1 µs a host, the cache 0.02).
+// different lists would disagree on owners, and PublicSuffixListHash() is one
+// of the rules that they compare. Safe from any thread: the only state is a
+// small cache in each thread (libpsl takes about 1 µs a host, the cache 0.02).
 #pragma once
 
 #include <cstdint>

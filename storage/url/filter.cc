@@ -66,8 +66,8 @@ absl::StatusOr<std::unique_ptr<UrlFilter>> UrlFilter::Create(
       {"max_segment_repeats", rules.max_segment_repeats}};
   for (const auto& [name, value] : limits) {
     if (value == 0) {
-      return absl::InvalidArgumentError(fmt::format(
-          "filter: {} is 0, which would refuse every page", name));
+      return absl::InvalidArgumentError(
+          fmt::format("filter: {} is 0, which would refuse every page", name));
     }
   }
   // The constructor is private: make_unique cannot reach it.
@@ -107,8 +107,7 @@ absl::Status UrlFilter::Fill(const UrlList& list, std::string_view name,
   std::sort(prefixes.begin(), prefixes.end());
   for (std::string& prefix : prefixes) {
     Url url;
-    const UrlOutcome outcome =
-        canonicaliser.Canonicalise(prefix, nullptr, url);
+    const UrlOutcome outcome = canonicaliser.Canonicalise(prefix, nullptr, url);
     if (outcome != UrlOutcome::kOk) {
       return BadEntry(name, "prefix", prefix,
                       "not the beginning of an http(s) URL");
@@ -137,9 +136,9 @@ absl::Status UrlFilter::Fill(const UrlList& list, std::string_view name,
     }
   }
   if (!matcher.regexes->Compile()) {
-    return absl::InvalidArgumentError(fmt::format(
-        "{} regexes: {} together need more than 64 MiB", name,
-        list.regexes.size()));
+    return absl::InvalidArgumentError(
+        fmt::format("{} regexes: {} together need more than 64 MiB", name,
+                    list.regexes.size()));
   }
   return absl::OkStatus();
 }

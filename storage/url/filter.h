@@ -5,9 +5,9 @@
 // click.
 //
 // What is denied is denied. If there is any allow list, a URL must be on one of
-// them. Lists may be large (100,000 domains are ordinary): domains and hosts are
-// hash sets, prefixes a sorted list, regular expressions one RE2::Set; none is
-// read from end to end. Thread-safe: immutable once created.
+// them. Lists may be large (100,000 domains are ordinary): domains and hosts
+// are hash sets, prefixes a sorted list, regular expressions one RE2::Set; none
+// is read from end to end. Thread-safe: immutable once created.
 #pragma once
 
 #include <cstddef>

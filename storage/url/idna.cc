@@ -17,7 +17,8 @@ namespace {
 // that does and needs a disguise as well is refused).
 constexpr char32_t kStandIn = 0x226F;
 
-// UTS 46 label lengths past this are shortened in disguise: libidn2 stops at 63.
+// UTS 46 label lengths past this are shortened in disguise: libidn2 stops
+// at 63.
 constexpr size_t kLongLabel = 40;
 
 bool IsAscii(std::u32string_view label) {

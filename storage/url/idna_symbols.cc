@@ -136,9 +136,9 @@ constexpr Range kRanges[] = {
 }  // namespace
 
 bool IsSymbolUnknownToLibidn2(char32_t code_point) {
-  const auto* range = std::lower_bound(
-      std::begin(kRanges), std::end(kRanges), code_point,
-      [](const Range& r, char32_t c) { return r.last < c; });
+  const auto* range =
+      std::lower_bound(std::begin(kRanges), std::end(kRanges), code_point,
+                       [](const Range& r, char32_t c) { return r.last < c; });
   return range != std::end(kRanges) && range->first <= code_point;
 }
 

@@ -22,7 +22,7 @@ enum ByteClass : uint8_t {
   kEncodeInUserinfo = 1 << 3,
   kUnreserved = 1 << 4,  // RFC 3986, 2.3: the same encoded or not.
   kHexDigit = 1 << 5,
-  kStripped = 1 << 6,  // Tab and newlines: removed wherever they stand.
+  kStripped = 1 << 6,     // Tab and newlines: removed wherever they stand.
   kPathSpecial = 1 << 7,  // Ends or bends a path: ? # and backslash.
 };
 

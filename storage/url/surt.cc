@@ -109,6 +109,14 @@ absl::StatusOr<std::string> UrlFromSurt(std::string_view surt) {
   }
   url += origin.substr(scheme.size());
   url += rest.substr(path);
+
+  // Only a key that its URL leads back to is one: else two keys could stand for
+  // one page, or a slash in a "label" be read as the path.
+  Url parsed;
+  if (Url::Parse(url, nullptr, parsed) != UrlOutcome::kOk ||
+      parsed.href() != url || SurtKey(parsed) != surt) {
+    return NotAKey(surt);
+  }
   return url;
 }
 

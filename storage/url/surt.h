@@ -30,8 +30,7 @@ void AppendSurtKey(const Url& url, std::string& out);
 // share: "com,example," for example.com.
 void AppendSurtDomainPrefix(std::string_view host_or_domain, std::string& out);
 
-// The URL of a key. kInvalidArgument if `surt` is not a key; it is not checked
-// that the URL is one that would parse.
+// The URL of a key. kInvalidArgument if `surt` is not the key of any URL.
 absl::StatusOr<std::string> UrlFromSurt(std::string_view surt);
 
 // The part up to and including ')': one host, all schemes and ports. Empty if

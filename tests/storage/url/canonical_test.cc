@@ -1,5 +1,5 @@
-// The canonical form, rule by rule. That it is a fixed point, and that it equals
-// the slow version, is judge_test.cc's concern.
+// The canonical form, rule by rule. That it is a fixed point, and that it
+// equals the slow version, is judge_test.cc's concern.
 #include "storage/url/canonical.h"
 
 #include <gtest/gtest.h>
@@ -123,8 +123,9 @@ TEST(CanonicalTest, RulesMayRemoveOtherParametersOrNone) {
   rules.query_parameters = {"Ref", "x-*"};
   rules.path_parameters = {};
   const Canonicaliser ours = Canonicaliser::Create(rules).value();
-  EXPECT_EQ(Canonical("http://a.example/b;jsessionid=1?ref=1&x-y=2&sid=3", ours),
-            "http://a.example/b;jsessionid=1?sid=3");
+  EXPECT_EQ(
+      Canonical("http://a.example/b;jsessionid=1?ref=1&x-y=2&sid=3", ours),
+      "http://a.example/b;jsessionid=1?sid=3");
   rules.drop_parameters = false;
   const Canonicaliser none = Canonicaliser::Create(rules).value();
   EXPECT_EQ(Canonical("http://a.example/?ref=1#c", none),

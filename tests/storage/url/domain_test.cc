@@ -1,5 +1,5 @@
-// Registrable domains: the public suffix list's own checks, and the answers that
-// ownership needs for every host.
+// Registrable domains: the public suffix list's own checks, and the answers
+// that ownership needs for every host.
 #include "storage/url/domain.h"
 
 #include <gtest/gtest.h>
@@ -72,8 +72,9 @@ TEST(DomainTest, LongHostsAndManyLabelsAreAnswered) {
   host += "example.com";
   EXPECT_EQ(RegistrableDomain(host), "example.com");
   const std::string label(63, 'x');
-  EXPECT_EQ(RegistrableDomain(label + "." + label + "." + label + ".example.com"),
-            "example.com");
+  EXPECT_EQ(
+      RegistrableDomain(label + "." + label + "." + label + ".example.com"),
+      "example.com");
   EXPECT_EQ(RegistrableDomain(""), "");
   EXPECT_EQ(RegistrableDomain(std::string(100000, 'x')),
             std::string(100000, 'x'));

@@ -196,7 +196,8 @@ TEST(UrlFilterTest, HundredThousandEntriesAreAsFastAsOne) {
   UrlFilterRules rules;
   for (int i = 0; i < 100000; ++i) {
     rules.deny.domains.push_back("d" + std::to_string(i) + ".example");
-    rules.deny.prefixes.push_back("http://p.example/" + std::to_string(i) + "/");
+    rules.deny.prefixes.push_back("http://p.example/" + std::to_string(i) +
+                                  "/");
   }
   const auto filter = UrlFilter::Create(rules).value();
   const Canonicaliser canonicaliser;

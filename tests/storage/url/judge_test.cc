@@ -139,7 +139,7 @@ int CheckAll(std::string_view base, std::string prefix,
 
 const std::vector<std::string>& Awkward() {
   static const std::vector<std::string> kLetters = {
-      "h", ":", "/", "\\", "?", "#", "@",  ".", "%",
+      "h", ":", "/", "\\", "?",  "#", "@", ".", "%",
       "2", "e", "[", "]",  "\t", " ", "é", "A"};
   return kLetters;
 }
@@ -150,10 +150,10 @@ TEST(JudgeTest, AllShortStringsAfterTwoSlashesAgree) {
 
 TEST(JudgeTest, AllShortStringsAfterAHostAgree) {
   EXPECT_GT(CheckAll("", "http://h", Awkward(), 4), 80000);
-  EXPECT_GT(CheckAll("", "http://h/",
-                     {"/", "\\", "?", "#", ".", "%", "2", "e", "E", ";", " "},
-                     5),
-            150000);
+  EXPECT_GT(
+      CheckAll("", "http://h/",
+               {"/", "\\", "?", "#", ".", "%", "2", "e", "E", ";", " "}, 5),
+      150000);
 }
 
 TEST(JudgeTest, AllShortReferencesAgainstABaseAgree) {
@@ -169,8 +169,9 @@ TEST(JudgeTest, AllShortReferencesAgainstABaseAgree) {
 TEST(JudgeTest, AllShortAddressesAgree) {
   EXPECT_GT(CheckAll("", "http://", {"0", "x", ".", "1", "256", "f", "9"}, 6),
             130000);
-  EXPECT_GT(CheckAll("", "http://[", {"0", ":", "::", ".", "1", "ffff", "]"}, 6),
-            130000);
+  EXPECT_GT(
+      CheckAll("", "http://[", {"0", ":", "::", ".", "1", "ffff", "]"}, 6),
+      130000);
   EXPECT_GT(CheckAll("", "http://[1:2:3:4:5",
                      {":", "::", "0", "1.2.3.4", "255.", "]", ":6"}, 5),
             19000);
@@ -192,15 +193,60 @@ TEST(JudgeTest, AllShortEscapesAndParametersBecomeCanonicalAlike) {
 }
 
 TEST(JudgeTest, RandomLongerStringsAgree) {
-  const std::vector<std::string> pieces = {
-      "http:",  "https:", "//",     "/",        "..",     ".",     "%2e",
-      "\\",     "?",      "#",      "&",        "=",      ";",     "@",
-      ":",      "80",     "443",    "[::1]",    "a",      "Example", ".com",
-      "bücher", "%c3%a9", "\xff",   "\xc3",     "\xe2\x82", "%",   "%4",
-      "%41",    "%7e",    " ",      "\t",       "\n",     "'",     "\"",
-      "<",      "{",      "^",      "`",        "|",      "☃",     "😀",
-      ";jsessionid=1",    "utm_source=x", "sid=1", "xn--zca", "0x7f", "1.2",
-      std::string(1, '\0'), "\x7f", "\xC2\xAD", "。", "％41", "ß"};
+  const std::vector<std::string> pieces = {"http:",
+                                           "https:",
+                                           "//",
+                                           "/",
+                                           "..",
+                                           ".",
+                                           "%2e",
+                                           "\\",
+                                           "?",
+                                           "#",
+                                           "&",
+                                           "=",
+                                           ";",
+                                           "@",
+                                           ":",
+                                           "80",
+                                           "443",
+                                           "[::1]",
+                                           "a",
+                                           "Example",
+                                           ".com",
+                                           "bücher",
+                                           "%c3%a9",
+                                           "\xff",
+                                           "\xc3",
+                                           "\xe2\x82",
+                                           "%",
+                                           "%4",
+                                           "%41",
+                                           "%7e",
+                                           " ",
+                                           "\t",
+                                           "\n",
+                                           "'",
+                                           "\"",
+                                           "<",
+                                           "{",
+                                           "^",
+                                           "`",
+                                           "|",
+                                           "☃",
+                                           "😀",
+                                           ";jsessionid=1",
+                                           "utm_source=x",
+                                           "sid=1",
+                                           "xn--zca",
+                                           "0x7f",
+                                           "1.2",
+                                           std::string(1, '\0'),
+                                           "\x7f",
+                                           "\xC2\xAD",
+                                           "。",
+                                           "％41",
+                                           "ß"};
   std::mt19937 random(20260101);
   Judge with_base("https://user@www.example.com:8443/dir/./file;x?query#frag");
   Judge without_base("");

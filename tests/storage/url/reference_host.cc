@@ -45,7 +45,8 @@ bool IsDecimal(const std::string& text) {
 std::optional<double> Ipv4Number(std::string text) {
   if (text.empty()) return std::nullopt;
   int radix = 10;
-  if (text.size() >= 2 && (text.substr(0, 2) == "0x" || text.substr(0, 2) == "0X")) {
+  if (text.size() >= 2 &&
+      (text.substr(0, 2) == "0x" || text.substr(0, 2) == "0X")) {
     text = text.substr(2);
     radix = 16;
   } else if (text.size() >= 2 && text[0] == '0') {
@@ -289,7 +290,8 @@ std::optional<std::string> RefCanonical(const RefUrl& url) {
     std::string segment = parts[0];
     for (size_t k = 1; k < parts.size(); ++k) {
       const std::string name = Lower(parts[k].substr(0, parts[k].find('=')));
-      if (name != "jsessionid" && name != "phpsessid") segment += ";" + parts[k];
+      if (name != "jsessionid" && name != "phpsessid")
+        segment += ";" + parts[k];
     }
     if (segment == "." || segment == "..") {
       if (segment == ".." && !path.empty()) path.pop_back();

@@ -155,7 +155,9 @@ RefOutcome RefParse(std::string_view bytes, const RefUrl* base, RefUrl& url) {
   const auto starts = [&input](size_t i, std::u32string_view text) {
     return input.substr(i, text.size()) == text;
   };
-  const auto default_port = [&url] { return url.scheme == "http" ? 80u : 443u; };
+  const auto default_port = [&url] {
+    return url.scheme == "http" ? 80u : 443u;
+  };
 
   for (size_t pointer = 0;; ++pointer) {
     const char32_t c = pointer < input.size() ? input[pointer] : kEof;

@@ -45,7 +45,11 @@ TEST(SurtTest, HostOfAKeyEndsAtTheFirstParenthesis) {
 TEST(SurtTest, WhatIsNotAKeyIsRefused) {
   for (const char* text :
        {"", ")", ",)", "a,)", "a,)http", "a,)ftp/", "a)http/", "com,example/",
-        "a%2Fb,)http/", "a%2,)http/", ",)http/"}) {
+        "a%2Fb,)http/", "a%2,)http/", ",)http/",
+        // URLs could be made of these, but the URLs have other keys.
+        "a/b,c,)http/", "a@b,)http/", "COM,a,)http/", "a,)http:80/",
+        "a,)http:/", "a,)http/..", "a,)http/#b", "a.b,)http/",
+        "1,0,0,127,)http/", "::1,)http/"}) {
     EXPECT_FALSE(UrlFromSurt(text).ok()) << text;
   }
 }

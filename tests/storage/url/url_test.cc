@@ -98,8 +98,7 @@ TEST(UrlTest, NulsAreEncodedInThePathAndForbiddenInTheHost) {
 }
 
 TEST(UrlTest, InputBeyondTheLimitIsRefusedUnread) {
-  const std::string input =
-      "http://a/" + std::string(Url::kMaxInputBytes, 'x');
+  const std::string input = "http://a/" + std::string(Url::kMaxInputBytes, 'x');
   EXPECT_EQ(OutcomeOf(input), UrlOutcome::kTooLong);
 }
 
@@ -107,11 +106,42 @@ TEST(UrlTest, InputBeyondTheLimitIsRefusedUnread) {
 // with its square. A quadratic step would take minutes on these megabytes; the
 // bound is some fifty times what is needed, for slow machines and sanitizers.
 TEST(UrlTest, MegabytesOfAnythingTakeLinearTime) {
-  const char* const pieces[] = {
-      "/",  "//",  "/..", "/../a", "/a/..", "/%2e%2e", ".",     "@",   ":",
-      "%",  "%41", "%4",  ";",     "&",     "&sid=1",  "?",     "#",   "\\",
-      "[",  "]",   "\t",  " ",     "\xff",  "\xC3\xA9", "a.",   "0x1.", ";jsessionid=1",
-      "1",  "-",   "a",   "=",     "//a",   "xn--a.",  "\xE3\x80\x82", ",", ")"};
+  const char* const pieces[] = {"/",
+                                "//",
+                                "/..",
+                                "/../a",
+                                "/a/..",
+                                "/%2e%2e",
+                                ".",
+                                "@",
+                                ":",
+                                "%",
+                                "%41",
+                                "%4",
+                                ";",
+                                "&",
+                                "&sid=1",
+                                "?",
+                                "#",
+                                "\\",
+                                "[",
+                                "]",
+                                "\t",
+                                " ",
+                                "\xff",
+                                "\xC3\xA9",
+                                "a.",
+                                "0x1.",
+                                ";jsessionid=1",
+                                "1",
+                                "-",
+                                "a",
+                                "=",
+                                "//a",
+                                "xn--a.",
+                                "\xE3\x80\x82",
+                                ",",
+                                ")"};
   const Url base = Url::Parse("http://u:p@h.example/a/b/c?d").value();
   const Canonicaliser canonicaliser;
   const auto start = std::chrono::steady_clock::now();
@@ -120,9 +150,9 @@ TEST(UrlTest, MegabytesOfAnythingTakeLinearTime) {
   for (const std::string piece : pieces) {
     std::string body;
     while (body.size() < (size_t{1} << 20)) body += piece;
-    for (const char* prefix :
-         {"", "http://", "http://h/", "http://h/?", "http://h/#", "http://\xC3\xA9",
-          "http://h/a;", "http://h:", "http://[", "http://u@"}) {
+    for (const char* prefix : {"", "http://", "http://h/", "http://h/?",
+                               "http://h/#", "http://\xC3\xA9", "http://h/a;",
+                               "http://h:", "http://[", "http://u@"}) {
       if (canonicaliser.Canonicalise(prefix + body, &base, url) ==
           UrlOutcome::kOk) {
         surt.clear();

@@ -15,7 +15,8 @@ inline std::string ReplaceLoneSurrogates(std::string text) {
     if (i + 6 > text.size() || text[i] != '\\' || text[i + 1] != 'u') {
       return std::nullopt;
     }
-    return static_cast<unsigned>(std::stoul(text.substr(i + 2, 4), nullptr, 16));
+    return static_cast<unsigned>(
+        std::stoul(text.substr(i + 2, 4), nullptr, 16));
   };
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '\\') continue;

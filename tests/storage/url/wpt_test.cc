@@ -57,9 +57,8 @@ std::optional<std::string> Judge(const json& c) {
   Url base;
   bool http_base = false;
   if (has_base) {
-    http_base =
-        Url::Parse(c["base"].get<std::string>(), nullptr, base) ==
-        UrlOutcome::kOk;
+    http_base = Url::Parse(c["base"].get<std::string>(), nullptr, base) ==
+                UrlOutcome::kOk;
   }
   const bool failure = c.value("failure", false);
   Url url;
