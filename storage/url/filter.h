@@ -10,6 +10,10 @@
 // is read from end to end. Thread-safe: immutable once created.
 #pragma once
 
+#include <absl/container/flat_hash_set.h>
+#include <absl/status/statusor.h>
+#include <re2/set.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,9 +21,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
-#include "absl/status/statusor.h"
-#include "re2/set.h"
 #include "storage/url/canonical.h"
 #include "storage/url/url.h"
 

@@ -13,10 +13,11 @@
 // Functions only; safe from any thread.
 #pragma once
 
+#include <absl/status/statusor.h>
+
 #include <string>
 #include <string_view>
 
-#include "absl/status/statusor.h"
 #include "storage/url/url.h"
 
 namespace gannet::storage {

@@ -1,9 +1,10 @@
 #include "storage/url/url.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <utility>
 
-#include "fmt/format.h"
 #include "storage/url/host.h"
 #include "storage/url/percent.h"
 
