@@ -92,7 +92,7 @@ absl::Status Canonicaliser::NameSet::Add(
         !entry.text.empty() &&
         std::all_of(entry.text.begin(), entry.text.end(), [](char c) {
           return ClassOf(c) & kUnreserved ||
-                 std::string_view("!$()*+,:@[]|").find(c) !=
+                 std::string_view("!$()+,:@[]|").find(c) !=
                      std::string_view::npos;
         });
     if (!matchable) {

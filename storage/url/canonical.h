@@ -33,7 +33,8 @@
 
 namespace gannet::storage {
 
-// Names are ASCII and compared without case; a trailing * matches any rest.
+// Names are ASCII and compared without case; a * at the end, and only
+// there, matches any rest.
 struct CanonicalRules {
   bool drop_parameters = true;
   std::vector<std::string> query_parameters = {

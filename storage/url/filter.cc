@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "storage/url/domain.h"
+#include "storage/url/ip_address.h"
 
 namespace gannet::storage {
 namespace {
@@ -37,6 +37,12 @@ UrlFilterRules WithoutLists(UrlFilterRules rules) {
   rules.allow = UrlList();
   rules.deny = UrlList();
   return rules;
+}
+
+// Debian's Abseil has a string_view of its own, and its hash sets want that.
+bool Contains(const absl::flat_hash_set<std::string>& set,
+              std::string_view key) {
+  return set.contains(absl::string_view(key.data(), key.size()));
 }
 
 }  // namespace
@@ -89,13 +95,6 @@ absl::Status UrlFilter::Fill(const UrlList& list, std::string_view name,
   for (const std::string& domain : list.domains) {
     std::string host = CanonicalHost(domain, canonicaliser);
     if (host.empty()) return BadEntry(name, "domain", domain, "not a host");
-    const std::string_view registrable = RegistrableDomain(host);
-    if (registrable != host) {
-      return BadEntry(name, "domain", domain,
-                      fmt::format("a host of the domain {}: put it among the "
-                                  "hosts, or name the domain",
-                                  registrable));
-    }
     matcher.domains.insert(std::move(host));
   }
   for (const std::string& text : list.hosts) {
@@ -144,6 +143,21 @@ absl::Status UrlFilter::Fill(const UrlList& list, std::string_view name,
   return absl::OkStatus();
 }
 
+bool UrlFilter::Matcher::HasDomainOf(std::string_view host) const {
+  if (domains.empty()) return false;
+  if (IsIpHost(host)) return Contains(domains, host);
+  for (;;) {
+    if (Contains(domains, host)) return true;
+    const size_t dot = host.find('.');
+    if (dot == std::string_view::npos) return false;
+    host.remove_prefix(dot + 1);
+  }
+}
+
+bool UrlFilter::Matcher::HasHost(std::string_view host) const {
+  return !hosts.empty() && Contains(hosts, host);
+}
+
 bool UrlFilter::Matcher::HasPrefixOf(std::string_view url) const {
   auto next = std::upper_bound(prefixes.begin(), prefixes.end(), url);
   if (next == prefixes.begin()) return false;
@@ -151,34 +165,23 @@ bool UrlFilter::Matcher::HasPrefixOf(std::string_view url) const {
   return url.substr(0, candidate.size()) == candidate;
 }
 
+bool UrlFilter::Matcher::HasRegexFor(const std::string& url) const {
+  return regexes != nullptr && regexes->Match(url, nullptr);
+}
+
+bool UrlFilter::Matcher::Has(const Url& url) const {
+  return HasDomainOf(url.host()) || HasHost(url.host()) ||
+         HasPrefixOf(url.href()) || HasRegexFor(url.href());
+}
+
 UrlVerdict UrlFilter::Judge(const Url& url) const {
   const UrlVerdict shape = JudgeShape(url);
   if (shape != UrlVerdict::kAllowed) return shape;
-  if (deny_.empty && allow_.empty) return UrlVerdict::kAllowed;
-
-  const std::string_view host = url.host();
-  const std::string& href = url.href();
-  std::string_view domain;
-  if (!deny_.domains.empty() || !allow_.domains.empty()) {
-    domain = RegistrableDomain(host);
-  }
-  // Debian's Abseil has a string_view of its own, and its hash sets want that.
-  const auto has = [](const absl::flat_hash_set<std::string>& set,
-                      std::string_view key) {
-    return !set.empty() &&
-           set.contains(absl::string_view(key.data(), key.size()));
-  };
-  const auto found = [&href](const Matcher& matcher) {
-    return matcher.regexes != nullptr && matcher.regexes->Match(href, nullptr);
-  };
-  if (has(deny_.domains, domain)) return UrlVerdict::kDeniedDomain;
-  if (has(deny_.hosts, host)) return UrlVerdict::kDeniedHost;
-  if (deny_.HasPrefixOf(href)) return UrlVerdict::kDeniedPrefix;
-  if (found(deny_)) return UrlVerdict::kDeniedRegex;
-  if (allow_.empty || has(allow_.domains, domain) || has(allow_.hosts, host) ||
-      allow_.HasPrefixOf(href) || found(allow_)) {
-    return UrlVerdict::kAllowed;
-  }
+  if (deny_.HasDomainOf(url.host())) return UrlVerdict::kDeniedDomain;
+  if (deny_.HasHost(url.host())) return UrlVerdict::kDeniedHost;
+  if (deny_.HasPrefixOf(url.href())) return UrlVerdict::kDeniedPrefix;
+  if (deny_.HasRegexFor(url.href())) return UrlVerdict::kDeniedRegex;
+  if (allow_.empty || allow_.Has(url)) return UrlVerdict::kAllowed;
   return UrlVerdict::kNotAllowed;
 }
 

@@ -28,7 +28,11 @@ namespace gannet::storage {
 
 // One kind of list, for allowing or denying.
 struct UrlList {
-  std::vector<std::string> domains;   // Registrable: example.co.uk.
+  // A name and all names below it: example.com, but also a whole platform
+  // (blogspot.com), a country (uk) or a part of a domain (docs.example.com).
+  // Whether a name is registrable does not matter: who denies blogspot.com
+  // means the blogs.
+  std::vector<std::string> domains;
   std::vector<std::string> hosts;     // Exactly this host.
   std::vector<std::string> prefixes;  // https://example.com/private/
   std::vector<std::string> regexes;   // RE2, found anywhere in the URL.
@@ -89,7 +93,11 @@ class UrlFilter {
  private:
   // A UrlList made fast.
   struct Matcher {
+    bool HasDomainOf(std::string_view host) const;
+    bool HasHost(std::string_view host) const;
     bool HasPrefixOf(std::string_view url) const;
+    bool HasRegexFor(const std::string& url) const;
+    bool Has(const Url& url) const;
 
     bool empty = true;
     absl::flat_hash_set<std::string> domains;

@@ -99,6 +99,20 @@ TEST(UrlFilterTest, DeniedDomainIsDeniedWithAllItsHosts) {
   EXPECT_EQ(Verdict(rules, "http://notexample.com/"), UrlVerdict::kAllowed);
 }
 
+TEST(UrlFilterTest, DeniedDomainMayBeAPlatformACountryOrAPart) {
+  UrlFilterRules rules;
+  rules.deny.domains = {"blogspot.com", "uk", "docs.example.com", "[::1]"};
+  for (const char* url :
+       {"http://someone.blogspot.com/", "http://www.example.co.uk/",
+        "http://uk/", "http://a.docs.example.com/", "http://[::1]/"}) {
+    EXPECT_EQ(Verdict(rules, url), UrlVerdict::kDeniedDomain) << url;
+  }
+  for (const char* url : {"http://example.com/", "http://adocs.example.com/",
+                          "http://uk.example/", "http://[::2]/"}) {
+    EXPECT_EQ(Verdict(rules, url), UrlVerdict::kAllowed) << url;
+  }
+}
+
 TEST(UrlFilterTest, DeniedHostIsDeniedAlone) {
   UrlFilterRules rules;
   rules.deny.hosts = {"www.example.com"};
@@ -159,9 +173,9 @@ TEST(UrlFilterTest, BadSettingsAreNamed) {
   rules.deny.regexes = {"good", "b(ad"};
   EXPECT_THAT(ErrorOf(rules), HasSubstr("deny regex 'b(ad': missing )"));
   rules = {};
-  rules.allow.domains = {"www.example.com"};
-  EXPECT_THAT(ErrorOf(rules), HasSubstr("allow domain 'www.example.com': a "
-                                        "host of the domain example.com"));
+  rules.allow.domains = {"www.example.com/a"};
+  EXPECT_THAT(ErrorOf(rules),
+              HasSubstr("allow domain 'www.example.com/a': not a host"));
   for (const char* bad : {"", "a b", "http://a.example/", "a.example:80",
                           "a.example:", "u@a.example", "a..b", "a/b"}) {
     rules = {};
