@@ -127,7 +127,7 @@ bool Canonicaliser::NameSet::Matches(std::string_view parameter) const {
     }
     if (same == name.size() &&
         (names_[i].is_prefix || parameter.size() == same ||
-         parameter[same] == '=' || parameter[same] == '&')) {
+         parameter[same] == '=')) {
       return true;
     }
   }
@@ -176,9 +176,9 @@ UrlOutcome Canonicaliser::Canonicalise(Url& url) const {
     for (size_t i = url.path_end_; i < url.query_end_; ++i) {
       const char c = url.href_[i];
       rewrite |= c == '%';
-      if ((c == '&' || i == url.path_end_) &&
-          query_parameters_.Matches(url.Part(i + 1, url.query_end_))) {
-        rewrite = true;
+      if (c == '&' || i == url.path_end_) {
+        const std::string_view rest = url.Part(i + 1, url.query_end_);
+        rewrite |= query_parameters_.Matches(rest.substr(0, rest.find('&')));
       }
     }
     if (url.path_end_ + 1 == url.query_end_) {

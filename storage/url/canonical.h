@@ -74,7 +74,7 @@ class Canonicaliser {
    public:
     absl::Status Add(const std::vector<std::string>& names);
     bool empty() const { return names_.empty(); }
-    // `parameter` is "name" or "name=value"; what follows an '&' is not read.
+    // `parameter` is "name" or "name=value".
     bool Matches(std::string_view parameter) const;
 
    private:
