@@ -1,0 +1,132 @@
+#include "storage/url/surt.h"
+
+#include <absl/status/status.h>
+#include <fmt/format.h>
+
+#include "storage/url/ip_address.h"
+
+namespace gannet::storage {
+namespace {
+
+void AppendEscaped(std::string_view text, std::string& out) {
+  for (const char c : text) {
+    if (c == ',') {
+      out += "%2C";
+    } else if (c == ')') {
+      out += "%29";
+    } else {
+      out += c;
+    }
+  }
+}
+
+absl::Status NotAKey(std::string_view surt) {
+  return absl::InvalidArgumentError(
+      fmt::format("not a SURT key: {:.200}", surt));
+}
+
+// Undoes AppendEscaped for one label; false if it never wrote this.
+bool AppendHostLabel(std::string_view label, std::string& out) {
+  for (size_t i = 0; i < label.size(); ++i) {
+    if (label[i] != '%') {
+      out += label[i];
+      continue;
+    }
+    const std::string_view escape = label.substr(i, 3);
+    if (escape == "%2C") {
+      out += ',';
+    } else if (escape == "%29") {
+      out += ')';
+    } else {
+      return false;
+    }
+    i += 2;
+  }
+  return true;
+}
+
+}  // namespace
+
+void AppendSurtDomainPrefix(std::string_view host, std::string& out) {
+  if (IsIpHost(host)) {
+    out += host;
+    out += ',';
+    return;
+  }
+  // One look at the whole host instead of one at each byte of each label.
+  const bool escape = host.find(',') != std::string_view::npos ||
+                      host.find(')') != std::string_view::npos;
+  for (;;) {
+    const size_t dot = host.rfind('.');
+    const std::string_view label = host.substr(dot + 1);
+    if (escape) {
+      AppendEscaped(label, out);
+    } else {
+      out += label;
+    }
+    out += ',';
+    if (dot == std::string_view::npos) return;
+    host = host.substr(0, dot);
+  }
+}
+
+void AppendSurtKey(const Url& url, std::string& out) {
+  AppendSurtDomainPrefix(url.host(), out);
+  out += ')';
+  out += url.scheme();
+  if (url.has_port()) {
+    out += ':';
+    out += std::to_string(url.port());
+  }
+  out += url.path_and_query();
+}
+
+std::string SurtKey(const Url& url) {
+  std::string out;
+  out.reserve(url.href().size() + 2);
+  AppendSurtKey(url, out);
+  return out;
+}
+
+absl::StatusOr<std::string> UrlFromSurt(std::string_view surt) {
+  const std::string_view host = SurtHost(surt);
+  const std::string_view rest = surt.substr(host.size());
+  const size_t path = rest.find('/');
+  if (host.size() < 3 || path == std::string_view::npos) return NotAKey(surt);
+  const std::string_view origin = rest.substr(0, path);
+  const std::string_view scheme = origin.substr(0, origin.find(':'));
+  if (scheme != "http" && scheme != "https") return NotAKey(surt);
+
+  std::string url(scheme);
+  url += "://";
+  // Labels from the last to the first; an address is a single "label".
+  std::string_view labels = host.substr(0, host.size() - 2);
+  for (;;) {
+    const size_t comma = labels.rfind(',');
+    if (!AppendHostLabel(labels.substr(comma + 1), url)) return NotAKey(surt);
+    if (comma == std::string_view::npos) break;
+    url += '.';
+    labels = labels.substr(0, comma);
+  }
+  url += origin.substr(scheme.size());
+  url += rest.substr(path);
+
+  // Only a key that its URL leads back to is one: else two keys could stand for
+  // one page, or a slash in a "label" be read as the path.
+  Url parsed;
+  if (Url::Parse(url, nullptr, parsed) != UrlOutcome::kOk ||
+      parsed.href() != url || SurtKey(parsed) != surt) {
+    return NotAKey(surt);
+  }
+  return url;
+}
+
+std::string_view SurtHost(std::string_view surt) {
+  const size_t end = surt.find(')');
+  if (end == std::string_view::npos || end < 1 || surt[end - 1] != ',') {
+    return {};
+  }
+  return surt.substr(0, end + 1);
+}
+
+}  // namespace gannet::storage

@@ -1,0 +1,41 @@
+// SURT keys: URLs in the order of the crawl DB. Host labels are reversed, so
+// that a domain with all its hosts is one range of keys, and each label ends in
+// a comma, so that "com,example," is no prefix of "com,examples,":
+//
+//   https://www.example.com/a?b   com,example,www,)https/a?b
+//   http://example.com:8080/      com,example,)http:8080/
+//   http://127.0.0.1/x            127.0.0.1,)http/x        (not reversed)
+//   http://[::1]:81/              [::1],)http:81/
+//
+// A host may hold commas and parentheses (browsers allow them): in a label, ','
+// is written %2C and ')' is %29; a host never holds a percent sign. The format
+// is stored on disk and sent between sites: never change it.
+// Functions only; safe from any thread.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <string>
+#include <string_view>
+
+#include "storage/url/url.h"
+
+namespace gannet::storage {
+
+// Credentials and fragment have no place in a key: they are left out.
+// REQUIRES: url is parsed.
+std::string SurtKey(const Url& url);
+void AppendSurtKey(const Url& url, std::string& out);
+
+// The prefix that all keys of a host or, given a domain, all keys of its hosts
+// share: "com,example," for example.com.
+void AppendSurtDomainPrefix(std::string_view host_or_domain, std::string& out);
+
+// The URL of a key. kInvalidArgument if `surt` is not the key of any URL.
+absl::StatusOr<std::string> UrlFromSurt(std::string_view surt);
+
+// The part up to and including ')': one host, all schemes and ports. Empty if
+// `surt` is not a key.
+std::string_view SurtHost(std::string_view surt);
+
+}  // namespace gannet::storage

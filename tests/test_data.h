@@ -1,0 +1,43 @@
+// Where tests find data that strangers made: $GANNET_TEST_DATA, else
+// shared/data beside the project. Nothing of it is in the repository, so a test
+// that needs it skips with a clear word where it is absent.
+//
+// The target that includes this defines GANNET_SOURCE_DIR (the project's root).
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+
+namespace gannet::testing {
+
+inline std::filesystem::path TestDataPath(const std::string& name) {
+  const char* folder = std::getenv("GANNET_TEST_DATA");
+  if (folder != nullptr && *folder != '\0') {
+    return std::filesystem::path(folder) / name;
+  }
+  return std::filesystem::path(GANNET_SOURCE_DIR) / ".." / "shared" / "data" /
+         name;
+}
+
+// The file's bytes, or nothing if it cannot be read.
+inline std::optional<std::string> ReadTestData(const std::string& name) {
+  std::ifstream in(TestDataPath(name), std::ios::binary);
+  if (!in) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+}  // namespace gannet::testing
+
+// Reads `name` into `variable`, or skips the test and says how not to.
+#define GANNET_READ_OR_SKIP(variable, name)                              \
+  const std::optional<std::string> variable##_or =                       \
+      ::gannet::testing::ReadTestData(name);                             \
+  if (!variable##_or.has_value()) {                                      \
+    GTEST_SKIP() << "no " << ::gannet::testing::TestDataPath(name)       \
+                 << ": set GANNET_TEST_DATA to the folder of test data"; \
+  }                                                                      \
+  const std::string& variable = *variable##_or
