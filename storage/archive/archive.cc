@@ -14,6 +14,8 @@ namespace {
 // Between two looks at the free space. Small beside any sensible min_free.
 constexpr uint64_t kSpaceCheckBytes = 8 << 20;
 
+constexpr size_t kPendingBytes = 256 << 10;
+
 }  // namespace
 
 Archive::Archive(std::filesystem::path folder, ArchiveSettings settings)
@@ -67,7 +69,7 @@ absl::StatusOr<std::vector<Position>> Archive::Append(
       if (absl::Status started = StartFile(); !started.ok()) return started;
     }
     const uint64_t start = current_->length;
-    if (absl::Status written = WriteOrUndo(packer->bytes()); !written.ok()) {
+    if (absl::Status written = WriteCurrent(packer->bytes()); !written.ok()) {
       return written;
     }
     const std::string filename = current_->base + std::string(kWarcSuffix);
@@ -151,23 +153,43 @@ std::string Archive::WarcinfoFields() const {
   return fields;
 }
 
-absl::Status Archive::WriteOrUndo(std::string_view bytes) {
+absl::Status Archive::WriteCurrent(std::string_view bytes) {
   OpenFile& file = *current_;
-  const std::filesystem::path path = OpenPath(file.base);
-  absl::Status written = WriteAt(file.fd, bytes, file.length, path);
-  if (!written.ok()) {
-    // Half a record must not stand before the next one.
-    absl::Status undone = Cut(file.fd, file.length, path);
-    if (!undone.ok()) {
-      broken_ = undone;
-    } else if (written.code() != absl::StatusCode::kResourceExhausted) {
-      broken_ = written;
-    }
-    return written;
+  if (file.pending.size() + bytes.size() > kPendingBytes) {
+    if (absl::Status flushed = Flush(file); !flushed.ok()) return flushed;
+  }
+  if (bytes.size() > kPendingBytes) {
+    absl::Status written = WriteOrUndo(file, bytes, file.length);
+    if (!written.ok()) return written;
+  } else {
+    file.pending.append(bytes);
   }
   file.length += bytes.size();
   newest_.length = file.length;
   return absl::OkStatus();
+}
+
+absl::Status Archive::Flush(OpenFile& file) {
+  if (file.pending.empty()) return absl::OkStatus();
+  absl::Status written =
+      WriteOrUndo(file, file.pending, file.length - file.pending.size());
+  if (written.ok()) file.pending.clear();
+  return written;
+}
+
+absl::Status Archive::WriteOrUndo(OpenFile& file, std::string_view bytes,
+                                  uint64_t offset) {
+  const std::filesystem::path path = OpenPath(file.base);
+  absl::Status written = WriteAt(file.fd, bytes, offset, path);
+  if (written.ok()) return written;
+  // Gives back the space that half a write took; only a full disk will pass.
+  absl::Status undone = Cut(file.fd, offset, path);
+  if (!undone.ok()) {
+    broken_ = undone;
+  } else if (written.code() != absl::StatusCode::kResourceExhausted) {
+    broken_ = written;
+  }
+  return written;
 }
 
 absl::StatusOr<ArchiveState> Archive::Sync() {
@@ -181,6 +203,7 @@ absl::StatusOr<ArchiveState> Archive::Sync() {
     files = closing_;
     if (current_ != nullptr) files.push_back(current_);
     for (const auto& file : files) {
+      if (absl::Status flushed = Flush(*file); !flushed.ok()) return flushed;
       state.files.push_back({file->number, file->length});
     }
     // Recovery must know which files are newer than the DB, so the newest is

@@ -41,7 +41,12 @@ absl::StatusOr<Archive::Place> Archive::PlaceOf(FileNumber number) {
   if (it->second.stage == Stage::kReleased) return Released(number);
   Place place{it->second, std::numeric_limits<uint64_t>::max()};
   if (current_ != nullptr && current_->number == number) {
+    if (absl::Status s = Flush(*current_); !s.ok()) return s;
     place.end = current_->length;
+  }
+  for (const auto& file : closing_) {
+    if (file->number != number) continue;
+    if (absl::Status s = Flush(*file); !s.ok()) return s;
   }
   return place;
 }

@@ -24,9 +24,16 @@ std::string NewRecordId() {
       (absl::Uniform<uint64_t>(random) & ~0xf000ull) | 0x4000ull;
   const uint64_t low =
       (absl::Uniform<uint64_t>(random) & ~(3ull << 62)) | (2ull << 62);
-  return fmt::format("<urn:uuid:{:08x}-{:04x}-{:04x}-{:04x}-{:012x}>",
-                     high >> 32, high >> 16 & 0xffff, high & 0xffff, low >> 48,
-                     low & 0xffffffffffffull);
+  std::string id = "<urn:uuid:00000000-0000-4000-8000-000000000000>";
+  constexpr char kHex[] = "0123456789abcdef";
+  size_t at = id.size() - 1;
+  for (const uint64_t half : {low, high}) {
+    for (int shift = 0; shift < 64; shift += 4) {
+      if (id[--at] == '-') --at;
+      id[at] = kHex[half >> shift & 15];
+    }
+  }
+  return id;
 }
 
 std::string_view ContentType(RecordType type) {

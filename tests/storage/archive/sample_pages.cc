@@ -25,7 +25,7 @@ std::string Word(uint32_t rank) {
 const std::vector<std::string>& Words() {
   static const std::vector<std::string> words = [] {
     std::vector<std::string> made;
-    for (uint32_t i = 0; i < 4000; ++i) made.push_back(Word(i));
+    for (uint32_t i = 0; i < 1500; ++i) made.push_back(Word(i));
     return made;
   }();
   return words;
@@ -38,11 +38,11 @@ SamplePage MakeSamplePage(uint32_t seed, size_t body_bytes) {
   const auto word = [&random]() -> const std::string& {
     // Zipf's law, roughly.
     const double u = (random() + 1.0) / 4294967297.0;
-    return Words()[static_cast<size_t>(std::pow(4000.0, u)) % 4000];
+    return Words()[static_cast<size_t>(std::pow(1500.0, u)) % 1500];
   };
   SamplePage page;
-  page.url = fmt::format("http://host{}.example/{}/{}.html", seed % 97, word(),
-                         seed);
+  page.url =
+      fmt::format("http://host{}.example/{}/{}.html", seed % 97, word(), seed);
   page.request = fmt::format(
       "GET /{}.html HTTP/1.1\r\nHost: host{}.example\r\nUser-Agent: "
       "examplebot/1.0 (+https://example.org/bot)\r\nAccept: text/html\r\n"
@@ -52,12 +52,24 @@ SamplePage MakeSamplePage(uint32_t seed, size_t body_bytes) {
               "</title></head>\n<body>\n";
   int links = 0;
   while (page.body.size() < body_bytes) {
-    page.body += "<p class=\"text\">";
-    for (int i = 0; i < 60; ++i) page.body += word() + (i % 11 == 10 ? ". " : " ");
-    const std::string target = fmt::format(
-        "http://host{}.example/{}/{}.html", random() % 97, word(), random());
+    page.body += fmt::format(
+        "<div class=\"section\">\n<h3 class=\"title\"><a id=\"{0}\"></a>{0}"
+        "</h3>\n<p class=\"text\">",
+        word());
+    for (int i = 0; i < 30; ++i)
+      page.body += word() + (i % 11 == 10 ? ". " : " ");
+    page.body += fmt::format(
+        "<code class=\"literal\">{}</code> {} <em>{}</em>.</p>\n<ul "
+        "class=\"links\">\n<li class=\"link\"><a class=\"xref\" "
+        "href=\"/{}.html\">{}</a></li>\n",
+        word(), word(), word(), word(), word());
+    const std::string target = fmt::format("http://host{}.example/{}/{}.html",
+                                           random() % 97, word(), random());
     if (links++ < 22) AppendOutlink(page.outlinks, target);
-    page.body += fmt::format("<a href=\"{}\">{}</a></p>\n", target, word());
+    page.body += fmt::format(
+        "<li class=\"link\"><a class=\"xref\" "
+        "href=\"{}\">{}</a></li>\n</ul>\n</div>\n",
+        target, word());
   }
   page.body.resize(body_bytes);
   page.head = fmt::format(
