@@ -212,9 +212,11 @@ class Archive {
   // archive_take_out.cc
   struct Place {
     Entry entry;
-    uint64_t end;  // Of what has been written whole.
+    uint64_t end;  // Of what can be read.
   };
   absl::StatusOr<Place> PlaceOf(FileNumber number) ABSL_LOCKS_EXCLUDED(mu_);
+  absl::StatusOr<Place> PlaceOf(FileNumber number, uint64_t offset)
+      ABSL_LOCKS_EXCLUDED(mu_);
   absl::StatusOr<std::unique_ptr<WarcReader>> ReaderAt(FileNumber number,
                                                        uint64_t offset)
       ABSL_LOCKS_EXCLUDED(mu_);

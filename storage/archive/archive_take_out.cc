@@ -39,21 +39,31 @@ absl::StatusOr<Archive::Place> Archive::PlaceOf(FileNumber number) {
   const auto it = files_.find(number);
   if (it == files_.end()) return Lost(number);
   if (it->second.stage == Stage::kReleased) return Released(number);
-  Place place{it->second, std::numeric_limits<uint64_t>::max()};
-  if (current_ != nullptr && current_->number == number) {
-    if (absl::Status s = Flush(*current_); !s.ok()) return s;
-    place.end = current_->length;
-  }
-  for (const auto& file : closing_) {
-    if (file->number != number) continue;
-    if (absl::Status s = Flush(*file); !s.ok()) return s;
+  return Place{it->second, std::numeric_limits<uint64_t>::max()};
+}
+
+// What is pending is handed over only if it is asked for: on a full disk all
+// that is there can still be read. Records are never half pending.
+absl::StatusOr<Archive::Place> Archive::PlaceOf(FileNumber number,
+                                                uint64_t offset) {
+  auto place = PlaceOf(number);
+  if (!place.ok() || place->entry.stage != Stage::kOpen) return place;
+  absl::MutexLock lock(&mu_);
+  std::vector<OpenFile*> open = {current_.get()};
+  for (const auto& file : closing_) open.push_back(file.get());
+  for (OpenFile* file : open) {
+    if (file == nullptr || file->number != number) continue;
+    if (offset >= file->length - file->pending.size()) {
+      if (absl::Status s = Flush(*file); !s.ok()) return s;
+    }
+    place->end = file->length - file->pending.size();
   }
   return place;
 }
 
 absl::StatusOr<std::unique_ptr<WarcReader>> Archive::ReaderAt(FileNumber number,
                                                               uint64_t offset) {
-  auto place = PlaceOf(number);
+  auto place = PlaceOf(number, offset);
   if (!place.ok()) return place.status();
   const std::string& base = place->entry.base;
   absl::StatusOr<std::unique_ptr<ByteSource>> source =

@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "storage/archive/cdxj.h"
 #include "tests/storage/archive/archive_testing.h"
 #include "tests/storage/archive/sample_pages.h"
 
