@@ -131,17 +131,18 @@ def check_archive(folder):
 
 
 def bsdtar_reads(path, scratch):
-    """bsdtar knows WARC/1.0 only, and lists the targets of the responses."""
+    """bsdtar knows WARC/1.0 only, and lists the paths of the responses."""
     with gzip.open(path) as file:
         content = file.read()
     targets = re.findall(
         rb"WARC/1\.1\r\nWARC-Type: response\r\n(?:[^\r]+\r\n)*?"
-        rb"WARC-Target-URI: http://([^\r]*[^\r/])\r\n", content)
+        rb"WARC-Target-URI: http://[^/\r]+/([^\r]*[^\r/])\r\n", content)
     old = os.path.join(scratch, "old.warc.gz")
     with gzip.open(old, "wb") as file:
         file.write(re.sub(rb"WARC/1\.1(?=\r\nWARC-Type)", b"WARC/1.0", content))
     listed = subprocess.run(["bsdtar", "-tf", old], check=True,
-                            capture_output=True).stdout.split(b"\n")
+                            capture_output=True).stdout
+    listed = listed.replace(b"\\\\", b"\\").split(b"\n")  # As it escapes.
     missing = set(targets) - set(listed)
     assert targets and not missing, sorted(missing)[:3]
 
