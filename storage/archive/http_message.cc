@@ -25,9 +25,9 @@ int StatusOf(std::string_view line) {
   if (space == std::string_view::npos) return 0;
   const std::string_view digits = TrimBlanks(line.substr(space)).substr(0, 3);
   int status = 0;
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), status);
-  const bool all = end == digits.data() + 3;
+  const char* const digits_end = digits.data() + digits.size();
+  const auto [end, error] = std::from_chars(digits.data(), digits_end, status);
+  const bool all = digits.size() == 3 && end == digits_end;
   return error == std::errc() && all && status >= 100 ? status : 0;
 }
 

@@ -26,6 +26,7 @@ TEST(HttpMessageTest, WhatIsNoHttpHasNoStatus) {
   EXPECT_EQ(SplitHttpResponse("").status, 0);
   EXPECT_EQ(SplitHttpResponse("hello").status, 0);
   EXPECT_EQ(SplitHttpResponse("HTTP/1.1 2").status, 0);
+  EXPECT_EQ(SplitHttpResponse("HTTP/1.1 ").status, 0);
   EXPECT_EQ(SplitHttpResponse("HTTP/1.1 -12 x").status, 0);
   EXPECT_EQ(SplitHttpResponse("HTTP/1.1 20x OK\r\n\r\n").status, 0);
 }

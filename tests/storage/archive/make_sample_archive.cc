@@ -28,7 +28,8 @@ void Make(const char* folder) {
   Check(archive.status());
   for (uint32_t seed = 0; seed < 60; ++seed) {
     const SamplePage page = MakeSamplePage(seed, 1000 * (seed % 12));
-    std::vector<NewRecord> records = RecordsOf(page, date + absl::Seconds(seed));
+    std::vector<NewRecord> records =
+        RecordsOf(page, date + absl::Seconds(seed));
     if (seed % 7 == 0) records[kSampleResponse].truncated = Truncated::kLength;
     Check((*archive)->Append(records).status());
 
