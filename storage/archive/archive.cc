@@ -36,7 +36,7 @@ std::filesystem::path Archive::OpenPath(std::string_view base) const {
 
 std::unique_ptr<RecordPacker> Archive::TakePacker() {
   {
-    absl::MutexLock lock(&packers_mu_);
+    MutexLock lock(&packers_mu_);
     if (!packers_.empty()) {
       auto packer = std::move(packers_.back());
       packers_.pop_back();
@@ -48,7 +48,7 @@ std::unique_ptr<RecordPacker> Archive::TakePacker() {
 }
 
 void Archive::ReturnPacker(std::unique_ptr<RecordPacker> packer) {
-  absl::MutexLock lock(&packers_mu_);
+  MutexLock lock(&packers_mu_);
   packers_.push_back(std::move(packer));
 }
 
@@ -60,7 +60,7 @@ absl::StatusOr<std::vector<Position>> Archive::Append(
   std::vector<Position> positions;
   positions.reserve(group.size());
   {
-    absl::MutexLock lock(&mu_);
+    MutexLock lock(&mu_);
     if (!broken_.ok()) return broken_;
     if (absl::Status space = CheckSpace(packer->bytes().size()); !space.ok()) {
       return space;
@@ -198,7 +198,7 @@ absl::StatusOr<ArchiveState> Archive::Sync() {
   bool sync_folder = false;
   FileNumber newest{};
   {
-    absl::MutexLock lock(&mu_);
+    MutexLock lock(&mu_);
     if (!broken_.ok()) return broken_;
     files = closing_;
     if (current_ != nullptr) files.push_back(current_);
@@ -223,7 +223,7 @@ absl::StatusOr<ArchiveState> Archive::Sync() {
   }
   if (synced.ok() && sync_folder) synced = SyncFolder(folder_);
 
-  absl::MutexLock lock(&mu_);
+  MutexLock lock(&mu_);
   if (!synced.ok()) {
     // The kernel may have dropped the pages and would say "synced" next time.
     broken_ = synced;
@@ -234,10 +234,10 @@ absl::StatusOr<ArchiveState> Archive::Sync() {
 }
 
 absl::Status Archive::Committed(const ArchiveState& state) {
-  absl::MutexLock finishing(&finish_mu_);
+  MutexLock finishing(&finish_mu_);
   std::vector<std::shared_ptr<OpenFile>> known;
   {
-    absl::MutexLock lock(&mu_);
+    MutexLock lock(&mu_);
     for (const auto& file : closing_) {
       const ArchiveState::File whole{file->number, file->length};
       if (std::count(state.files.begin(), state.files.end(), whole) > 0) {
@@ -257,7 +257,7 @@ absl::Status Archive::FinishFile(OpenFile& file) {
   const FileNumber number = file.number;
   bool renamed = false;
   {
-    absl::MutexLock lock(&mu_);
+    MutexLock lock(&mu_);
     renamed = files_[number].stage == Stage::kFinished;
   }
   if (!renamed) {
@@ -268,20 +268,20 @@ absl::Status Archive::FinishFile(OpenFile& file) {
                             : RebuildCdxj(open, cdxj, settings_.cdxj_memory);
     if (done.ok()) done = Rename(open, PathOf(file.base, kWarcSuffix));
     if (!done.ok()) return done;
-    absl::MutexLock lock(&mu_);
+    MutexLock lock(&mu_);
     files_[number].stage = Stage::kFinished;
   }
   if (absl::Status synced = SyncFolder(folder_); !synced.ok()) return synced;
   // Only now does Sync() stop naming the file: had a crash undone the rename,
   // Open() would find a .open that the DB does not know.
-  absl::MutexLock lock(&mu_);
+  MutexLock lock(&mu_);
   std::erase_if(closing_,
                 [number](const auto& f) { return f->number == number; });
   return absl::OkStatus();
 }
 
 void Archive::EndFile() {
-  absl::MutexLock lock(&mu_);
+  MutexLock lock(&mu_);
   if (current_ != nullptr) closing_.push_back(std::move(current_));
   current_ = nullptr;
 }

@@ -30,13 +30,13 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "storage/archive/archive_name.h"
 #include "storage/archive/cdxj_sorter.h"
 #include "storage/archive/disk.h"
+#include "storage/archive/mutex.h"
 #include "storage/archive/record_packer.h"
 #include "storage/archive/warc_header.h"
 #include "storage/archive/warc_reader.h"
@@ -230,10 +230,10 @@ class Archive {
   const ArchiveSettings settings_;
 
   // One finisher or releaser at a time. Taken before mu_.
-  absl::Mutex finish_mu_;
+  Mutex finish_mu_;
   std::map<FileNumber, FinishedFile> listed_ ABSL_GUARDED_BY(finish_mu_);
 
-  absl::Mutex mu_;
+  Mutex mu_;
   std::shared_ptr<OpenFile> current_ ABSL_GUARDED_BY(mu_);
   // Full, but the DB may not yet know their last byte.
   std::vector<std::shared_ptr<OpenFile>> closing_ ABSL_GUARDED_BY(mu_);
@@ -246,7 +246,7 @@ class Archive {
   // a failed undo): only a new Open() knows what is true again.
   absl::Status broken_ ABSL_GUARDED_BY(mu_);
 
-  absl::Mutex packers_mu_;
+  Mutex packers_mu_;
   std::vector<std::unique_ptr<RecordPacker>> packers_
       ABSL_GUARDED_BY(packers_mu_);
 };

@@ -193,14 +193,14 @@ absl::Status Archive::Recover(const ArchiveState& committed_any_order) {
                     PathOf(file.base, kCdxjSuffix), settings_.cdxj_memory)
             .IgnoreError();
       }
-      absl::MutexLock lock(&mu_);
+      MutexLock lock(&mu_);
       files_[number] = {file.base, Stage::kFinished};
     } else if (file.released) {
-      absl::MutexLock lock(&mu_);
+      MutexLock lock(&mu_);
       files_[number] = {file.base, Stage::kReleased};
     }
   }
-  absl::MutexLock lock(&mu_);
+  MutexLock lock(&mu_);
   if (!committed.files.empty()) {
     newest_ = committed.files.back();
     has_newest_ = true;
@@ -224,7 +224,7 @@ absl::Status Archive::Adopt(const ArchiveState::File& known, const Found& found,
   file->base = found.base;
   file->fd = *std::move(fd);
   file->length = known.length;
-  absl::MutexLock lock(&mu_);
+  MutexLock lock(&mu_);
   files_[known.number] = {found.base, Stage::kOpen};
   if (newest) {
     current_ = std::move(file);

@@ -35,7 +35,7 @@ absl::Status Lost(FileNumber number) {
 }  // namespace
 
 absl::StatusOr<Archive::Place> Archive::PlaceOf(FileNumber number) {
-  absl::MutexLock lock(&mu_);
+  MutexLock lock(&mu_);
   const auto it = files_.find(number);
   if (it == files_.end()) return Lost(number);
   if (it->second.stage == Stage::kReleased) return Released(number);
@@ -48,7 +48,7 @@ absl::StatusOr<Archive::Place> Archive::PlaceOf(FileNumber number,
                                                 uint64_t offset) {
   auto place = PlaceOf(number);
   if (!place.ok() || place->entry.stage != Stage::kOpen) return place;
-  absl::MutexLock lock(&mu_);
+  MutexLock lock(&mu_);
   std::vector<OpenFile*> open = {current_.get()};
   for (const auto& file : closing_) open.push_back(file.get());
   for (OpenFile* file : open) {
@@ -137,10 +137,10 @@ absl::StatusOr<std::vector<std::string>> Archive::ReadOutlinks(
 }
 
 absl::StatusOr<std::vector<FinishedFile>> Archive::List() {
-  absl::MutexLock finishing(&finish_mu_);
+  MutexLock finishing(&finish_mu_);
   std::map<FileNumber, Entry> entries;
   {
-    absl::MutexLock lock(&mu_);
+    MutexLock lock(&mu_);
     entries = files_;
   }
   std::vector<FinishedFile> files;
@@ -204,13 +204,13 @@ absl::Status Archive::Describe(const std::filesystem::path& cdxj,
 }
 
 void Archive::SetStage(FileNumber number, Stage stage) {
-  absl::MutexLock lock(&mu_);
+  MutexLock lock(&mu_);
   files_[number].stage = stage;
 }
 
 absl::Status Archive::Release(FileNumber number,
                               const std::filesystem::path& to) {
-  absl::MutexLock finishing(&finish_mu_);
+  MutexLock finishing(&finish_mu_);
   auto place = PlaceOf(number);
   if (!place.ok()) return place.status();
   if (place->entry.stage == Stage::kOpen) {

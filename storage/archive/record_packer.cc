@@ -8,7 +8,6 @@
 #include <iterator>
 #include <utility>
 
-#include "absl/random/random.h"
 #include "storage/archive/cdxj.h"
 
 namespace gannet::storage {
@@ -18,12 +17,9 @@ namespace {
 constexpr size_t kKeptBuffer = 4 << 20;
 
 // RFC 4122, 4.4: random, version 4.
-std::string NewRecordId() {
-  thread_local absl::BitGen random;
-  const uint64_t high =
-      (absl::Uniform<uint64_t>(random) & ~0xf000ull) | 0x4000ull;
-  const uint64_t low =
-      (absl::Uniform<uint64_t>(random) & ~(3ull << 62)) | (2ull << 62);
+std::string NewRecordId(std::mt19937_64& random) {
+  const uint64_t high = (random() & ~0xf000ull) | 0x4000ull;
+  const uint64_t low = (random() & ~(3ull << 62)) | (2ull << 62);
   std::string id = "<urn:uuid:00000000-0000-4000-8000-000000000000>";
   constexpr char kHex[] = "0123456789abcdef";
   size_t at = id.size() - 1;
@@ -93,12 +89,21 @@ void AppendStart(std::string& header, RecordType type, std::string_view id,
   AppendField(header, "WARC-Date", WarcDate(date));
 }
 
+// Ids must differ between processes and sites: 256 bits from the system.
+std::mt19937_64 SeededRandom() {
+  std::random_device system;
+  std::seed_seq seed{system(), system(), system(), system(),
+                     system(), system(), system(), system()};
+  return std::mt19937_64(seed);
+}
+
 }  // namespace
 
 RecordPacker::RecordPacker(Settings settings)
     : settings_(settings),
       compressor_(
-          libdeflate_alloc_compressor(std::clamp(settings.level, 1, 12))) {}
+          libdeflate_alloc_compressor(std::clamp(settings.level, 1, 12))),
+      random_(SeededRandom()) {}
 
 RecordPacker::~RecordPacker() { libdeflate_free_compressor(compressor_); }
 
@@ -108,7 +113,7 @@ void RecordPacker::StartGroup(size_t records) {
   out_size_ = 0;
   records_.clear();
   ids_.clear();
-  for (size_t i = 0; i < records; ++i) ids_.push_back(NewRecordId());
+  for (size_t i = 0; i < records; ++i) ids_.push_back(NewRecordId(random_));
 }
 
 absl::Status RecordPacker::Pack(absl::Span<const NewRecord> group) {

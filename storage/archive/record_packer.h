@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -107,6 +108,7 @@ class RecordPacker {
 
   const Settings settings_;
   libdeflate_compressor* const compressor_;
+  std::mt19937_64 random_;
   Sha1 sha1_;
   std::vector<std::string> ids_;
   std::string header_;

@@ -120,6 +120,24 @@ TEST(ArchiveFullDiskTest, WritingStopsWithAClearWordAndGoesOnWithSpace) {
   });
 }
 
+TEST(ArchiveFullDiskTest, HalfAGroupIsTakenBack) {
+  TestFolder folder;
+  WithSmallDisk(folder.path(), "size=1m", [&folder] {
+    auto archive = Archive::Open(folder.path(), TestSettings(), {}).value();
+    const Position a = AppendPage(*archive, 1).value();
+    const ArchiveState state = archive->Sync().value();
+    // Too large to wait in memory: it goes to the disk at once, and stops.
+    ExpectFull(AppendPage(*archive, 2, /*body_bytes=*/20 << 20).status());
+    EXPECT_EQ(archive->Sync().value(), state);
+    archive->EndFile();
+    ASSERT_TRUE(archive->Committed(state).ok());
+    ExpectPage(*archive, a, 1);
+    const auto files = archive->List().value();
+    ASSERT_THAT(files, SizeIs(1));
+    EXPECT_EQ(files[0].size, state.files[0].length);
+  });
+}
+
 TEST(ArchiveFullDiskTest, FileThatCannotBeFinishedIsFinishedLater) {
   TestFolder folder;
   WithSmallDisk(folder.path(), "size=1m", [&folder] {
