@@ -1,0 +1,40 @@
+// Splits an archived HTTP response into its head and body (RFC 9112). As
+// tolerant as browsers are: it reads what the web sent, which we do not choose.
+// Thread-safe: no state.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gannet::storage {
+
+// Views into the bytes that were given.
+struct HttpHead {
+  int status = 0;           // 0 if there was no status line.
+  std::string_view fields;  // The header lines, without the status line.
+  size_t body_offset = 0;   // All of the bytes if no empty line ends the head.
+
+  // The first field of that name (case does not matter), trimmed; empty if
+  // there is none.
+  std::string_view Get(std::string_view name) const;
+};
+
+HttpHead SplitHttpResponse(std::string_view message);
+
+// The body without its chunked coding. Nothing if `body` is not chunked from
+// its first to its last byte: writers that store a decoded body often leave
+// the Transfer-Encoding field in the head, so the field alone proves nothing.
+std::optional<std::string> Dechunk(std::string_view body);
+
+// The body of an archived response as its server meant it: dechunked where
+// that applies. (Content-Encoding is left alone.)
+std::string HttpBody(std::string_view message);
+
+// Compares as ASCII does in headers: case does not matter.
+bool SameName(std::string_view a, std::string_view b);
+
+std::string_view TrimBlanks(std::string_view text);
+
+}  // namespace gannet::storage
