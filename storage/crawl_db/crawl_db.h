@@ -216,8 +216,12 @@ class CrawlDb {
 
   // Checks I1 and I3 and all counts on a snapshot, while others write: every
   // page if `full`, else the pages that changed since the last Verify that
-  // passed (all, if that is no longer known).
-  absl::StatusOr<std::vector<Check>> Verify(bool full);
+  // passed (all, if that is no longer known). Calls `look` for each page looked
+  // at, so that the caller can check what is his.
+  using LookAtPage =
+      std::function<void(std::string_view page, const proto::PageRecord&)>;
+  absl::StatusOr<std::vector<Check>> Verify(bool full,
+                                            const LookAtPage& look = {});
 
  private:
   explicit CrawlDb(std::unique_ptr<Store> store);

@@ -1,7 +1,7 @@
 #include "storage/crawl_db/keys.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "storage/url/domain.h"
+#include "storage/url/surt.h"
 
 namespace gannet::storage {
 namespace {
@@ -28,9 +28,16 @@ char Inverted(uint8_t step) { return static_cast<char>(255 - step); }
 PageKey MakePageKey(std::string_view domain, std::string_view surt) {
   PageKey key;
   key.bytes.reserve(1 + surt.size());
-  key.bytes.push_back(static_cast<char>(
-      XXH3_64bits(domain.data(), domain.size()) >> 56));
+  key.bytes.push_back(static_cast<char>(DomainBucket(domain)));
   key.bytes.append(surt);
+  return key;
+}
+
+PageKey PageKeyOf(const Url& url) {
+  PageKey key;
+  key.bytes.push_back(
+      static_cast<char>(DomainBucket(RegistrableDomain(url.host()))));
+  AppendSurtKey(url, key.bytes);
   return key;
 }
 

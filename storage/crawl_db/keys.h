@@ -23,6 +23,7 @@
 #include <string_view>
 
 #include "absl/time/time.h"
+#include "storage/url/url.h"
 
 namespace gannet::storage {
 
@@ -38,6 +39,8 @@ struct PageKey {
   auto operator<=>(const PageKey&) const = default;
 };
 
+// REQUIRES: `url` is canonical.
+PageKey PageKeyOf(const Url& url);
 // REQUIRES: `surt` is a SURT key of storage/url, of a host in `domain`.
 PageKey MakePageKey(std::string_view domain, std::string_view surt);
 

@@ -48,7 +48,9 @@ std::string Readable(std::string_view page) {
 
 class Verifier {
  public:
-  Verifier(Store& store, const rocksdb::Snapshot* at) : store_(store), at_(at) {}
+  Verifier(Store& store, const rocksdb::Snapshot* at,
+           const CrawlDb::LookAtPage& look)
+      : store_(store), at_(at), look_(look) {}
 
   absl::Status Full();
   absl::Status Changed(const std::set<std::string>& pages);
@@ -83,6 +85,7 @@ class Verifier {
 
   Store& store_;
   const rocksdb::Snapshot* at_;
+  const CrawlDb::LookAtPage& look_;
   std::vector<Check> checks_;
   Totals booked_;
   std::set<std::string> fetch_list_;
@@ -204,6 +207,7 @@ absl::Status Verifier::ScanPages() {
       return absl::DataLossError(
           fmt::format("the record of {} cannot be decoded", Readable(page)));
     }
+    if (look_) look_(page, record);
     counted_.pages += record.cash();
     if (!proto::PageState_IsValid(record.state())) {
       return absl::DataLossError(fmt::format("{} has the unknown state {}",
@@ -393,6 +397,7 @@ absl::Status Verifier::Changed(const std::set<std::string>& pages) {
       continue;
     }
     if (!record.ok()) return record.status();
+    if (look_) look_(page, *record);
     std::string why;
     absl::Status status = Misplaced(page, *record, why);
     if (!status.ok()) return status;
@@ -496,7 +501,8 @@ absl::Status ForEachChanged(
 
 }  // namespace
 
-absl::StatusOr<std::vector<Check>> CrawlDb::Verify(bool full) {
+absl::StatusOr<std::vector<Check>> CrawlDb::Verify(bool full,
+                                                   const LookAtPage& look) {
   const rocksdb::Snapshot* at = store_->db().GetSnapshot();
   absl::Cleanup release = [&] { store_->db().ReleaseSnapshot(at); };
   const uint64_t until = at->GetSequenceNumber();
@@ -507,7 +513,7 @@ absl::StatusOr<std::vector<Check>> CrawlDb::Verify(bool full) {
     full = true;
   }
 
-  Verifier verifier(*store_, at);
+  Verifier verifier(*store_, at, look);
   absl::Status status = verifier.RoundAndLedger();
   if (status.ok() && !full) {
     status = ForEachChanged(*store_, since, until,

@@ -23,6 +23,13 @@ TEST(KeysTest, TheBucketOfADomainIsFixedForever) {
             139);
 }
 
+TEST(KeysTest, APagesKeyIsMadeOfItsUrl) {
+  const auto url = Url::Parse("https://www.example.com:8443/a?b");
+  ASSERT_TRUE(url.ok());
+  EXPECT_EQ(PageKeyOf(*url),
+            MakePageKey("example.com", "com,example,www,)https:8443/a?b"));
+}
+
 TEST(KeysTest, ABucketThatIsAParenthesisDoesNotEndTheHost) {
   const std::string page = ")com,example,)http/a";
   EXPECT_EQ(HostPartOf(page), ")com,example,)");

@@ -1,0 +1,27 @@
+#include "sites/console/exit_code.h"
+
+#include <cstdio>
+#include <string>
+
+namespace gannet::sites {
+
+ExitCode Report(const absl::Status& status) {
+  if (status.ok()) return kDone;
+  const std::string message(status.message());
+  std::fprintf(stderr, "error: %s\n", message.c_str());
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kNotFound:
+      return kWrongUsage;
+    case absl::StatusCode::kResourceExhausted:
+      return kDiskFull;
+    case absl::StatusCode::kUnavailable:
+      return kNotReachable;
+    case absl::StatusCode::kCancelled:
+      return kInterrupted;
+    default:
+      return kFailed;
+  }
+}
+
+}  // namespace gannet::sites

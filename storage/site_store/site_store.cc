@@ -1,0 +1,121 @@
+#include "storage/site_store/site_store.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "storage/url/surt.h"
+
+namespace gannet::storage {
+namespace {
+
+ArchiveState FromProto(const proto::ArchiveState& stored) {
+  ArchiveState state;
+  for (const proto::OpenArchiveFile& file : stored.open()) {
+    state.files.push_back({FileNumber{file.number()}, file.length()});
+  }
+  return state;
+}
+
+proto::ArchiveState ToProto(const ArchiveState& state) {
+  proto::ArchiveState stored;
+  for (const ArchiveState::File& file : state.files) {
+    proto::OpenArchiveFile* open = stored.add_open();
+    open->set_number(static_cast<uint32_t>(file.number));
+    open->set_length(file.length);
+  }
+  return stored;
+}
+
+// Invariant I2, page by page.
+class PositionCheck {
+ public:
+  explicit PositionCheck(Archive& archive) : archive_(archive) {}
+
+  void Look(std::string_view page, const proto::PageRecord& record) {
+    if (!record.has_archive()) return;
+    const proto::ArchivePosition& at = record.archive();
+    const absl::StatusOr<ArchivedRecord> read =
+        archive_.Read({FileNumber{at.file()}, at.offset(), at.length()});
+    if (absl::IsNotFound(read.status())) {
+      ++released_;
+      return;
+    }
+    const absl::StatusOr<std::string> url = UrlFromSurt(SurtOf(page));
+    if (!read.ok()) {
+      Name(page, std::string(read.status().message()));
+    } else if (!url.ok() || read->header.Get("WARC-Target-URI") != *url) {
+      Name(page, "the archive has another URL there");
+    } else {
+      ++readable_;
+    }
+  }
+
+  Check Result() const {
+    return {"I2 archive positions", wrong_ == 0,
+            fmt::format("{} readable, {} in released files, {} wrong{}",
+                        readable_, released_, wrong_, named_)};
+  }
+
+ private:
+  void Name(std::string_view page, const std::string& why) {
+    if (++wrong_ <= 5) named_ += fmt::format("; {}: {}", SurtOf(page), why);
+  }
+
+  Archive& archive_;
+  int64_t readable_ = 0;
+  int64_t released_ = 0;
+  int64_t wrong_ = 0;
+  std::string named_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SiteStore>> SiteStore::Open(
+    const SiteStoreSettings& settings) {
+  const std::string db_folder = settings.folder + "/crawl_db";
+  if (!settings.create && !std::filesystem::exists(db_folder)) {
+    return absl::NotFoundError(
+        fmt::format("there is no site in {}", settings.folder));
+  }
+  absl::StatusOr<std::unique_ptr<CrawlDb>> crawl_db =
+      CrawlDb::Open({.folder = db_folder,
+                     .block_cache_bytes = settings.block_cache_bytes,
+                     .write_buffer_bytes = settings.write_buffer_bytes});
+  if (!crawl_db.ok()) return crawl_db.status();
+  absl::StatusOr<proto::ArchiveState> state = (*crawl_db)->archive_state();
+  if (!state.ok()) return state.status();
+  absl::StatusOr<std::unique_ptr<Archive>> archive =
+      Archive::Open(settings.folder + "/archive", settings.archive,
+                    FromProto(*state));
+  if (!archive.ok()) return archive.status();
+  return std::unique_ptr<SiteStore>(
+      new SiteStore(*std::move(crawl_db), *std::move(archive)));
+}
+
+absl::StatusOr<int64_t> SiteStore::Complete(
+    absl::Span<const Completion> completions,
+    absl::Span<const HostUpdate> hosts) {
+  absl::StatusOr<ArchiveState> synced = archive_->Sync();
+  if (!synced.ok()) return synced.status();
+  absl::StatusOr<int64_t> completed =
+      crawl_db_->Complete(completions, hosts, ToProto(*synced));
+  if (!completed.ok()) return completed;
+  if (absl::Status status = archive_->Committed(*synced); !status.ok()) {
+    return status;
+  }
+  return completed;
+}
+
+absl::StatusOr<std::vector<Check>> SiteStore::Verify(bool full) {
+  PositionCheck positions(*archive_);
+  absl::StatusOr<std::vector<Check>> checks = crawl_db_->Verify(
+      full, [&](std::string_view page, const proto::PageRecord& record) {
+        positions.Look(page, record);
+      });
+  if (!checks.ok()) return checks;
+  checks->push_back(positions.Result());
+  return checks;
+}
+
+}  // namespace gannet::storage

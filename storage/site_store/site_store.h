@@ -1,0 +1,57 @@
+// SiteStore is all that a site keeps in its data folder: the crawl DB and the
+// archive, opened together and kept in agreement (DESIGN, section 5):
+//
+//   DATA/crawl_db/    what is known       DATA/archive/    what was fetched
+//
+// A completed page's record in the DB points into the archive, so the archive is
+// synced before the DB's batch, and the batch holds the length of each open
+// archive file; on the next start the files are cut to it. Thread-safe, as its
+// two parts are.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "storage/archive/archive.h"
+#include "storage/crawl_db/crawl_db.h"
+
+namespace gannet::storage {
+
+struct SiteStoreSettings {
+  std::string folder;
+  // Otherwise a folder without a crawl DB is kNotFound.
+  bool create = false;
+  uint64_t block_cache_bytes = CrawlDbSettings{}.block_cache_bytes;
+  uint64_t write_buffer_bytes = CrawlDbSettings{}.write_buffer_bytes;
+  ArchiveSettings archive;
+};
+
+class SiteStore {
+ public:
+  // Errors are those of CrawlDb::Open and Archive::Open.
+  static absl::StatusOr<std::unique_ptr<SiteStore>> Open(
+      const SiteStoreSettings& settings);
+
+  CrawlDb& crawl_db() { return *crawl_db_; }
+  Archive& archive() { return *archive_; }
+
+  // Group commit: what the completions point at in the archive is on disk before
+  // they are. Returns how many were completed (CrawlDb::Complete).
+  absl::StatusOr<int64_t> Complete(absl::Span<const Completion> completions,
+                                   absl::Span<const HostUpdate> hosts);
+
+  // CrawlDb::Verify, and I2: each archive position of the pages looked at leads
+  // to a readable record of that URL, or to a file that the operator released.
+  absl::StatusOr<std::vector<Check>> Verify(bool full);
+
+ private:
+  SiteStore(std::unique_ptr<CrawlDb> crawl_db, std::unique_ptr<Archive> archive)
+      : crawl_db_(std::move(crawl_db)), archive_(std::move(archive)) {}
+
+  std::unique_ptr<CrawlDb> crawl_db_;
+  std::unique_ptr<Archive> archive_;
+};
+
+}  // namespace gannet::storage

@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# Installs, builds and runs all tests. Works from any folder, as root or with
+# sudo, as often as you like. Its last line counts what passed, failed and was
+# skipped.
+set -euo pipefail
+
+usage() {
+  cat <<'END'
+tests/run.sh [FLAGS]   install, build, run all tests
+
+  --long       full sizes instead of small ones, and a Clang build that checks
+               the thread-safety annotations
+  --bench      then run the benchmarks
+  --fuzz       then run each fuzz target for 60 s (FUZZ_SECONDS changes it)
+  --asan       then build with the address and undefined-behaviour sanitizers,
+               and run the tests again
+  --tsan       the same with the thread sanitizer
+  --data DIR   where strangers' data are (default: ../shared/data beside the
+               project); tests that miss theirs are skipped and say so
+  --only RE    only tests whose name matches (ctest -R)
+  --help       this text
+
+Example: tests/run.sh --long --asan --data /srv/gannet-data
+END
+}
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+. deploy/packages.sh
+
+long=0 bench=0 fuzz=0 asan=0 tsan=0 only=() data=${GANNET_TEST_DATA:-$root/../shared/data}
+while [ $# -gt 0 ]; do
+  case $1 in
+    --long) long=1 ;;
+    --bench) bench=1 ;;
+    --fuzz) fuzz=1 ;;
+    --asan) asan=1 ;;
+    --tsan) tsan=1 ;;
+    --data) data=${2:?"--data needs a folder"}; shift ;;
+    --only) only=(-R "${2:?"--only needs a regular expression"}"); shift ;;
+    --help | -h) usage; exit 0 ;;
+    *) echo "error: unknown flag $1" >&2; usage >&2; exit 2 ;;
+  esac
+  shift
+done
+if [ -d "$data" ]; then
+  data=$(cd "$data" && pwd)
+else
+  echo "note: no folder $data; tests that need strangers' data will be skipped (--data DIR names it)"
+fi
+export GANNET_TEST_DATA=$data
+if [ $long -eq 1 ]; then export GANNET_TEST_LONG=1; else unset GANNET_TEST_LONG; fi
+
+packages=("${GANNET_BUILD_PACKAGES[@]}" python3 libarchive-tools)
+if [ $fuzz -eq 1 ] || [ $long -eq 1 ]; then packages+=(clang libclang-rt-14-dev); fi
+if [ $bench -eq 1 ]; then packages+=(wrk); fi
+gannet_install "${packages[@]}"
+
+failures=()
+reports=()
+started=$SECONDS
+
+step() { echo; echo "== $* ($((SECONDS - started)) s)"; }
+
+# build PRESET [TARGET...]
+build() {
+  local preset=$1
+  shift
+  step "building: $preset"
+  cmake --preset "$preset" >"$root/build/configure-$preset.log" 2>&1 || {
+    cat "$root/build/configure-$preset.log"
+    echo "error: configuring '$preset' failed" >&2
+    exit 1
+  }
+  cmake --build --preset "$preset" ${1:+--target "$@"} || {
+    echo "error: building '$preset' failed" >&2
+    exit 1
+  }
+}
+
+# run_tests PRESET
+run_tests() {
+  step "tests: $1"
+  local report=$root/build/$1/tests.xml
+  rm -f "$report"
+  ctest --test-dir "build/$1" -j "$(nproc)" "${only[@]}" --output-on-failure \
+    --no-tests=error --output-junit "$report" --progress || failures+=("tests of $1")
+  reports+=("$1=$report")
+}
+
+mkdir -p build
+build release
+run_tests release
+
+if [ $long -eq 1 ]; then build clang; fi
+if [ $asan -eq 1 ]; then
+  build asan
+  ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 run_tests asan
+fi
+if [ $tsan -eq 1 ]; then
+  build tsan
+  TSAN_OPTIONS="suppressions=$root/tests/tsan.supp:halt_on_error=1" run_tests tsan
+fi
+if [ $fuzz -eq 1 ]; then
+  build fuzz
+  while read -r target; do
+    [ -n "$target" ] || continue
+    name=$(basename "$target")
+    step "fuzzing $name for ${FUZZ_SECONDS:-60} s"
+    mkdir -p "build/fuzz/corpus/$name"
+    # Debian's libraries are not instrumented: container checks would misfire.
+    ASAN_OPTIONS=detect_container_overflow=0 "$target" -max_total_time="${FUZZ_SECONDS:-60}" \
+      -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 \
+      -artifact_prefix="build/fuzz/$name-" "build/fuzz/corpus/$name" "tests/fuzz/corpus/$name" ||
+      failures+=("fuzzing $name")
+  done <build/fuzz/fuzzers.txt
+fi
+if [ $bench -eq 1 ]; then
+  while read -r target; do
+    [ -n "$target" ] || continue
+    step "benchmark $(basename "$target")"
+    "$target" || failures+=("benchmark $(basename "$target")")
+  done <build/release/benchmarks.txt
+fi
+
+step "done"
+for failure in "${failures[@]}"; do echo "failed: $failure"; done
+python3 tests/house/summary.py "${reports[@]}"
+[ ${#failures[@]} -eq 0 ]

@@ -1,0 +1,113 @@
+#include "storage/site_store/site_store.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/storage/site_store/sample_site.h"
+#include "tests/temporary_folder.h"
+
+namespace gannet::storage {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SiteStoreTest : public testing::Test {
+ protected:
+  std::unique_ptr<SiteStore> Open() {
+    SiteStoreSettings settings;
+    settings.folder = folder_.path();
+    settings.create = true;
+    auto store = SiteStore::Open(settings);
+    EXPECT_TRUE(store.ok()) << store.status();
+    return *std::move(store);
+  }
+
+  static std::string FailedChecks(SiteStore& store, bool full) {
+    std::string failed;
+    const auto checks = store.Verify(full);
+    for (const Check& check : *checks) {
+      if (!check.ok) failed += check.name + ": " + check.detail + "\n";
+    }
+    return failed;
+  }
+
+  fs::path OnlyWarc() {
+    fs::path found;
+    for (const auto& entry : fs::directory_iterator(folder_.path() + "/archive")) {
+      if (entry.path().string().find(".warc.gz") != std::string::npos) {
+        found = entry.path();
+      }
+    }
+    return found;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(SiteStoreTest, AFolderWithoutASiteIsNotMadeOneUnasked) {
+  SiteStoreSettings settings;
+  settings.folder = folder_.path();
+  const auto store = SiteStore::Open(settings);
+  EXPECT_EQ(store.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
+}
+
+TEST_F(SiteStoreTest, CompletedPagesLeadToTheirRecordsAfterAReopen) {
+  CrawlSample(*Open(), 10);
+  auto store = Open();
+  EXPECT_EQ(FailedChecks(*store, true), "");
+  const auto record = store->crawl_db().GetPage(SamplePage(3));
+  ASSERT_TRUE(record.ok());
+  const auto read = store->archive().Read({FileNumber{record->archive().file()},
+                                           record->archive().offset(),
+                                           record->archive().length()});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_NE(read->block.find("<html>page 3</html>"), std::string::npos);
+}
+
+TEST_F(SiteStoreTest, WhatWasArchivedButNotCompletedIsCutOffOnStart) {
+  CrawlSample(*Open(), 10);
+  const uint64_t committed = fs::file_size(OnlyWarc());
+  {
+    auto store = Open();
+    NewRecord lost;
+    lost.url = "http://lost.example/";
+    lost.head = "HTTP/1.1 200 OK\r\n\r\n";
+    lost.payload = "never completed";
+    ASSERT_TRUE(store->archive().Append({lost}).ok());
+    ASSERT_TRUE(store->archive().Sync().ok());
+    ASSERT_GT(fs::file_size(OnlyWarc()), committed);
+  }
+  auto store = Open();
+  EXPECT_EQ(fs::file_size(OnlyWarc()), committed);
+  EXPECT_EQ(FailedChecks(*store, true), "");
+}
+
+TEST_F(SiteStoreTest, ADamagedArchiveBreaksI2AndThePagesAreNamed) {
+  CrawlSample(*Open(), 10);
+  {
+    std::fstream file(OnlyWarc(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(fs::file_size(OnlyWarc()) / 2));
+    file << "damage";
+  }
+  auto store = Open();
+  const std::string failed = FailedChecks(*store, true);
+  EXPECT_NE(failed.find("I2 archive positions"), std::string::npos) << failed;
+  EXPECT_NE(failed.find(")http/page-"), std::string::npos) << failed;
+}
+
+TEST_F(SiteStoreTest, APositionOfAnotherUrlBreaksI2) {
+  CrawlSample(*Open(), 10);
+  auto store = Open();
+  // Page 9 is still in the open round: complete it with page 0's position.
+  Completion wrong;
+  wrong.page = SamplePage(9);
+  wrong.outcome = *store->crawl_db().GetPage(SamplePage(0));
+  ASSERT_EQ(*store->Complete({wrong}, {}), 1);
+  EXPECT_NE(FailedChecks(*store, false).find("another URL"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gannet::storage
