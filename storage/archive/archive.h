@@ -36,7 +36,7 @@
 #include "storage/archive/archive_name.h"
 #include "storage/archive/cdxj_sorter.h"
 #include "storage/archive/disk.h"
-#include "storage/archive/mutex.h"
+#include "storage/mutex.h"
 #include "storage/archive/record_packer.h"
 #include "storage/archive/warc_header.h"
 #include "storage/archive/warc_reader.h"

@@ -72,7 +72,7 @@ absl::StatusOr<Selection> CrawlDb::Top(size_t width, size_t per_host) {
     const std::string_view host = HostPartOf(page);
     bool rests = false;
     {
-      absl::MutexLock lock(&store_->stripe_mutex(Store::StripeOf(host)));
+      MutexLock lock(&store_->stripe_mutex(Store::StripeOf(host)));
       rests = store_->IsResting(host);
     }
     if (rests && selection.resting.size() < width) {

@@ -59,7 +59,7 @@ Store::~Store() {
 }
 
 absl::Status Store::Load() {
-  absl::MutexLock lock(&commit_mu_);
+  MutexLock lock(&commit_mu_);
   if (auto bytes = Get(Column::kMeta, kTotalsKey); bytes.ok()) {
     proto::Totals stored;
     if (!stored.ParseFromString(*bytes)) return BadRecord("the ledger");
@@ -77,7 +77,7 @@ absl::Status Store::Load() {
       db_->NewIterator(rocksdb::ReadOptions(), column(Column::kRounds)));
   for (it->Seek("f"); it->Valid() && it->key().starts_with("f"); it->Next()) {
     const std::string_view page(it->key().data() + 1, it->key().size() - 1);
-    stripes_[StripeOf(page)].claimed.insert(Hash128(page));
+    ClaimedOf(page).insert(Hash128(page));
   }
   if (!it->status().ok()) {
     return FromRocksDb(it->status(), "reading the open round");
@@ -93,7 +93,7 @@ absl::Status Store::Load() {
                              host)) {
       return BadRecord("a schedule entry");
     }
-    stripes_[StripeOf(host)].resting[Hash128(host)] = until_ms;
+    RestingOf(host)[Hash128(host)] = until_ms;
   }
   return FromRocksDb(it->status(), "reading the schedule");
 }
@@ -186,7 +186,7 @@ absl::Status Store::Commit(Edit& edit, bool sync) {
     PutMessage(edit, Column::kRounds, keys::Journal(), *edit.journal);
   }
 
-  absl::MutexLock lock(&commit_mu_);
+  MutexLock lock(&commit_mu_);
   if (!broken_.ok()) return broken_;
   Totals next = totals_;
   next.Add(edit.delta);
@@ -210,51 +210,51 @@ absl::Status Store::Commit(Edit& edit, bool sync) {
   if (edit.journal.has_value()) journal_ = *std::move(edit.journal);
   schedule_floor_ms_ = std::min(schedule_floor_ms_, edit.earliest_ready_ms);
   for (const auto& page : edit.claimed) {
-    stripes_[StripeOf(page)].claimed.insert(Hash128(page));
+    ClaimedOf(page).insert(Hash128(page));
   }
   for (const auto& page : edit.unclaimed) {
-    stripes_[StripeOf(page)].claimed.erase(Hash128(page));
+    ClaimedOf(page).erase(Hash128(page));
   }
   for (const auto& [host, until] : edit.resting) {
-    stripes_[StripeOf(host)].resting[Hash128(host)] = until;
+    RestingOf(host)[Hash128(host)] = until;
   }
   for (const auto& host : edit.awake) {
-    stripes_[StripeOf(host)].resting.erase(Hash128(host));
+    RestingOf(host).erase(Hash128(host));
   }
   return absl::OkStatus();
 }
 
 Totals Store::totals() const {
-  absl::MutexLock lock(&commit_mu_);
+  MutexLock lock(&commit_mu_);
   return totals_;
 }
 
 proto::RoundJournal Store::journal() const {
-  absl::MutexLock lock(&commit_mu_);
+  MutexLock lock(&commit_mu_);
   return journal_;
 }
 
 bool Store::IsClaimed(std::string_view page) {
-  return stripes_[StripeOf(page)].claimed.contains(Hash128(page));
+  return ClaimedOf(page).contains(Hash128(page));
 }
 
 bool Store::IsResting(std::string_view host) {
-  const auto& resting = stripes_[StripeOf(host)].resting;
+  const auto& resting = RestingOf(host);
   const auto it = resting.find(Hash128(host));
   return it != resting.end() && it->second != kWakingMs;
 }
 
 bool Store::HasPagesAside(std::string_view host) {
-  return stripes_[StripeOf(host)].resting.contains(Hash128(host));
+  return RestingOf(host).contains(Hash128(host));
 }
 
 int64_t Store::schedule_floor_ms() const {
-  absl::MutexLock lock(&commit_mu_);
+  MutexLock lock(&commit_mu_);
   return schedule_floor_ms_;
 }
 
 void Store::SetScheduleFloor(int64_t ms) {
-  absl::MutexLock lock(&commit_mu_);
+  MutexLock lock(&commit_mu_);
   schedule_floor_ms_ = ms;
 }
 

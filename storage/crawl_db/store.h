@@ -29,12 +29,12 @@
 #include "absl/numeric/int128.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "proto/crawl_db.pb.h"
 #include "storage/crawl_db/columns.h"
 #include "storage/crawl_db/data_folder.h"
 #include "storage/crawl_db/keys.h"
 #include "storage/crawl_db/totals.h"
+#include "storage/mutex.h"
 
 namespace gannet::storage {
 
@@ -112,7 +112,7 @@ class Store {
   bool IsResting(std::string_view host);
   // It rests or is waking: some of its pages may stand aside.
   bool HasPagesAside(std::string_view host);
-  absl::Mutex& stripe_mutex(size_t stripe) { return stripes_[stripe].mu; }
+  Mutex& stripe_mutex(size_t stripe) { return stripes_[stripe].mu; }
 
   // Where the schedule may begin: everything earlier was taken, and its
   // tombstones need not be stepped over again.
@@ -121,12 +121,21 @@ class Store {
   void SetScheduleFloor(int64_t ms) ABSL_LOCKS_EXCLUDED(commit_mu_);
 
  private:
+  // By Hash128 of the key: the open round's pages; resting hosts, until when.
+  using Claimed = absl::flat_hash_set<absl::uint128>;
+  using Resting = absl::flat_hash_map<absl::uint128, int64_t>;
   struct Stripe {
-    absl::Mutex mu;
-    // By Hash128 of the key.
-    absl::flat_hash_set<absl::uint128> claimed;           // Open round's pages.
-    absl::flat_hash_map<absl::uint128, int64_t> resting;  // Hosts; until when.
+    Mutex mu;
+    Claimed claimed ABSL_GUARDED_BY(mu);
+    Resting resting ABSL_GUARDED_BY(mu);
   };
+  // REQUIRES: the stripe is locked, which StripeLocks hides from the analysis.
+  Claimed& ClaimedOf(std::string_view page) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return stripes_[StripeOf(page)].claimed;
+  }
+  Resting& RestingOf(std::string_view host) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return stripes_[StripeOf(host)].resting;
+  }
 
   Store(DataFolder folder) : folder_(std::move(folder)) {}
   absl::Status Load();
@@ -136,7 +145,7 @@ class Store {
   std::vector<rocksdb::ColumnFamilyHandle*> handles_;
   std::array<Stripe, kStripes> stripes_;
 
-  mutable absl::Mutex commit_mu_;
+  mutable Mutex commit_mu_;
   Totals totals_ ABSL_GUARDED_BY(commit_mu_);
   proto::RoundJournal journal_ ABSL_GUARDED_BY(commit_mu_);
   absl::Status broken_ ABSL_GUARDED_BY(commit_mu_);
