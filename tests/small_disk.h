@@ -1,5 +1,5 @@
-// Runs a test's body in a process of its own that sees a small disk: a tmpfs in a
-// mount namespace, gone with the process. Needs root or user namespaces.
+// Runs a test's body in a process of its own that sees a small disk: a tmpfs in
+// a mount namespace, gone with the process. Needs root or user namespaces.
 #pragma once
 
 #include <fcntl.h>

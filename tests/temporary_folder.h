@@ -12,7 +12,8 @@ class TemporaryFolder {
  public:
   TemporaryFolder() {
     std::string pattern =
-        (std::filesystem::temp_directory_path() / "gannet-test-XXXXXX").string();
+        (std::filesystem::temp_directory_path() / "gannet-test-XXXXXX")
+            .string();
     if (mkdtemp(pattern.data()) == nullptr) abort();
     path_ = pattern;
   }

@@ -1,5 +1,5 @@
-// What every command returns to the shell (DESIGN, section 10), and how an error
-// is said: one line on standard error that tells what to do.
+// What every command returns to the shell (DESIGN, section 10), and how an
+// error is said: one line on standard error that tells what to do.
 #pragma once
 
 #include "absl/status/status.h"

@@ -5,10 +5,12 @@
 #include "sites/console/verify_command.h"
 
 int main(int argc, char** argv) {
-  CLI::App app("Gannet, a geo-distributed, multi-site, round-based web crawler");
+  CLI::App app(
+      "Gannet, a geo-distributed, multi-site, round-based web crawler");
   app.set_version_flag("--version", std::string("gannet ") + GANNET_VERSION);
   app.require_subcommand(1);
-  app.footer("'gannet COMMAND --help' tells more of a command, with an example.");
+  app.footer(
+      "'gannet COMMAND --help' tells more of a command, with an example.");
 
   gannet::sites::ExitCode exit_code = gannet::sites::kDone;
   gannet::sites::AddVerifyCommand(app, exit_code);

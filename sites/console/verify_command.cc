@@ -34,9 +34,10 @@ void PrintForPeople(const std::vector<storage::Check>& checks, bool ok) {
     fmt::print("{}  {}: {}\n", check.ok ? "ok    " : "BROKEN", check.name,
                check.detail);
   }
-  fmt::print("{}\n", ok ? "all invariants hold"
-                        : "an invariant is broken: stop crawling with this data "
-                          "folder, and restore a backup");
+  fmt::print("{}\n",
+             ok ? "all invariants hold"
+                : "an invariant is broken: stop crawling with this data "
+                  "folder, and restore a backup");
 }
 
 ExitCode Verify(const Flags& flags) {

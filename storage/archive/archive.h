@@ -36,10 +36,10 @@
 #include "storage/archive/archive_name.h"
 #include "storage/archive/cdxj_sorter.h"
 #include "storage/archive/disk.h"
-#include "storage/mutex.h"
 #include "storage/archive/record_packer.h"
 #include "storage/archive/warc_header.h"
 #include "storage/archive/warc_reader.h"
+#include "storage/mutex.h"
 
 namespace gannet::storage {
 

@@ -1,5 +1,5 @@
-// The columns of the crawl DB and every RocksDB option that we set: nowhere else
-// is RocksDB tuned. What was measured stands beside the option.
+// The columns of the crawl DB and every RocksDB option that we set: nowhere
+// else is RocksDB tuned. What was measured stands beside the option.
 #pragma once
 
 #include <rocksdb/db.h>

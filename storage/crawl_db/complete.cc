@@ -1,5 +1,5 @@
-// Complete: a page of the open round has an outcome. Its cash leaves it here: to
-// the round (its outlinks, until update settles them) or to the root.
+// Complete: a page of the open round has an outcome. Its cash leaves it here:
+// to the round (its outlinks, until update settles them) or to the root.
 #include <algorithm>
 #include <set>
 
@@ -45,8 +45,8 @@ void PayOut(Store& store, Edit& edit, const Completion& completion,
   for (const PageKey& target : completion.outlinks) {
     segment.add_targets(target.bytes);
   }
-  store.PutMessage(edit, Column::kRounds,
-                   keys::Outlinks(completion.page.bytes), segment);
+  store.PutMessage(edit, Column::kRounds, keys::Outlinks(completion.page.bytes),
+                   segment);
   const int64_t paid = segment.cash_each() * links;
   edit.delta.round += paid;
   edit.delta.root += cash - paid;
@@ -55,8 +55,8 @@ void PayOut(Store& store, Edit& edit, const Completion& completion,
 }  // namespace
 
 absl::StatusOr<int64_t> CrawlDb::Complete(
-    absl::Span<const Completion> completions, absl::Span<const HostUpdate> hosts,
-    const proto::ArchiveState& archive) {
+    absl::Span<const Completion> completions,
+    absl::Span<const HostUpdate> hosts, const proto::ArchiveState& archive) {
   std::vector<const Completion*> sorted;
   sorted.reserve(completions.size());
   for (const Completion& c : completions) sorted.push_back(&c);
@@ -104,7 +104,8 @@ absl::StatusOr<int64_t> CrawlDb::Complete(
   }
   const auto completed = static_cast<int64_t>(edit.unclaimed.size());
   for (const HostUpdate& update : hosts) {
-    if (absl::Status status = AddHost(edit, update, /*by_wake=*/false); !status.ok()) {
+    if (absl::Status status = AddHost(edit, update, /*by_wake=*/false);
+        !status.ok()) {
       return status;
     }
   }

@@ -4,8 +4,8 @@
 // verb is one atomic write, so that a process killed at any moment resumes with
 // no repair step.
 //
-// Cash is conserved exactly (invariant I3): every verb that moves cash moves the
-// ledger in the same write, and Verify adds everything up.
+// Cash is conserved exactly (invariant I3): every verb that moves cash moves
+// the ledger in the same write, and Verify adds everything up.
 //
 // Thread-safe: verbs may run side by side (an exchange writes while a round
 // runs). Nothing outside this room sees RocksDB.
@@ -49,8 +49,8 @@ struct Found {
   uint32_t redirects = 0;
 };
 
-// What OPIC needs to know of the time: cash that reaches a page which is not due
-// before `soon` is not kept waiting there, but goes to the root.
+// What OPIC needs to know of the time: cash that reaches a page which is not
+// due before `soon` is not kept waiting there, but goes to the root.
 struct Moment {
   absl::Time now;
   absl::Time soon = absl::InfiniteFuture();
@@ -76,12 +76,13 @@ struct Selection {
 struct Completion {
   PageKey page;
   // State, visit, validators, digest, archive position, change statistics,
-  // retries and finished reason are taken from here; place, cash, history, depth
-  // and redirects are the DB's own.
+  // retries and finished reason are taken from here; place, cash, history,
+  // depth and redirects are the DB's own.
   proto::PageRecord outcome;
   // When it is to be looked at again; nothing: it is finished.
   std::optional<absl::Time> ready;
-  // Who gets its cash, evenly: distinct pages, without itself. Nobody: the root.
+  // Who gets its cash, evenly: distinct pages, without itself. Nobody: the
+  // root.
   std::vector<PageKey> outlinks;
   uint32_t outlink_redirects = 0;  // Of a moved page's target.
   // A page that was read keeps what it had in its history; others do not.
@@ -90,7 +91,8 @@ struct Completion {
 
 struct HostUpdate {
   HostKey host;
-  proto::HostRecord record;  // `rest_until_ms` not 0: the host rests until then.
+  proto::HostRecord
+      record;  // `rest_until_ms` not 0: the host rests until then.
 };
 
 // One batch of update: targets in key order, up to and including `cursor`.

@@ -32,9 +32,9 @@ absl::Status WriteFormat(const std::string& folder) {
   const int fd = open(temporary.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0644);
   if (fd < 0) return FromErrno(errno, "cannot write " + temporary);
   const std::string text = fmt::format("{} {}\n", kFormatWord, kCrawlDbFormat);
-  const bool written =
-      write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-      fsync(fd) == 0;
+  const bool written = write(fd, text.data(), text.size()) ==
+                           static_cast<ssize_t>(text.size()) &&
+                       fsync(fd) == 0;
   const int error = errno;
   close(fd);
   if (!written) return FromErrno(error, "cannot write " + temporary);
@@ -49,10 +49,10 @@ absl::Status CheckFormat(const std::string& folder) {
   if (!in) {
     // RocksDB's CURRENT without our FORMAT: somebody else's database.
     if (std::filesystem::exists(folder + "/CURRENT")) {
-      return absl::FailedPreconditionError(
-          fmt::format("{} holds a RocksDB database that is not Gannet's; choose "
-                      "another folder",
-                      folder));
+      return absl::FailedPreconditionError(fmt::format(
+          "{} holds a RocksDB database that is not Gannet's; choose "
+          "another folder",
+          folder));
     }
     return WriteFormat(folder);
   }
@@ -93,8 +93,8 @@ absl::StatusOr<DataFolder> DataFolder::Open(const std::string& path) {
   }
   if (absl::Status status = CheckFormat(path); !status.ok()) return status;
   const std::string pid = std::to_string(getpid());
-  if (ftruncate(fd, 0) != 0 ||
-      pwrite(fd, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
+  if (ftruncate(fd, 0) != 0 || pwrite(fd, pid.data(), pid.size(), 0) !=
+                                   static_cast<ssize_t>(pid.size())) {
     return FromErrno(errno, "cannot write " + lock_path);
   }
   std::move(closer).Cancel();

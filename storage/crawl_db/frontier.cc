@@ -1,24 +1,25 @@
 // The frontier and the schedule: what generate reads.
 //
 // The simple idea: one index by score. Its keys are (255 - step, page), so that
-// the best pages come first, and within a step a host's pages stand together. To
-// take the top 20,000 is to read 20,000 neighbouring rows, however large the DB,
-// and to add or move a page is a blind write: nothing about its host need be
-// looked up.
+// the best pages come first, and within a step a host's pages stand together.
+// To take the top 20,000 is to read 20,000 neighbouring rows, however large the
+// DB, and to add or move a page is a blind write: nothing about its host need
+// be looked up.
 //
 // (The design had two levels, score -> host and host -> pages, with each host's
 // best page kept in the first. That needs a seek into the second for every host
 // that is touched, by Top and by each write that may change a host's best: with
-// 100 times the pages there are 100 times the hosts, and the seeks no longer hit
-// the cache. Hence one level for pages, and a second only for hosts that rest.)
+// 100 times the pages there are 100 times the hosts, and the seeks no longer
+// hit the cache. Hence one level for pages, and a second only for hosts that
+// rest.)
 //
 // What this leaves out is a host that may give no (more) pages. One that has
 // given `per_host` is skipped by a seek past its pages of this step: at most
-// width / per_host such hosts, times the steps that Top reads. A host that rests
-// may stay for weeks while its pages gather at the top, so when Top meets them,
-// Claim puts them aside, under the host ('r' rows). Each is moved once, and back
-// when the host wakes: best first, as many as the round is wide, the rest with the
-// next round.
+// width / per_host such hosts, times the steps that Top reads. A host that
+// rests may stay for weeks while its pages gather at the top, so when Top meets
+// them, Claim puts them aside, under the host ('r' rows). Each is moved once,
+// and back when the host wakes: best first, as many as the round is wide, the
+// rest with the next round.
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
@@ -213,8 +214,9 @@ absl::StatusOr<int64_t> CrawlDb::WakeDue(absl::Time now, int64_t most) {
   if (!records.ok()) return records.status();
   for (size_t i = 0; i < pages.size(); ++i) {
     if (!(*records)[i].has_value()) {
-      return absl::DataLossError("the schedule names an unknown page; run "
-                                 "'gannet verify --full'");
+      return absl::DataLossError(
+          "the schedule names an unknown page; run "
+          "'gannet verify --full'");
     }
     proto::PageRecord& record = *(*records)[i];
     LeaveSchedule(*store_, edit, pages[i], record);
@@ -235,15 +237,16 @@ absl::StatusOr<int64_t> CrawlDb::WakeDue(absl::Time now, int64_t most) {
       break;
     }
     const std::string prefix = keys::RestingPrefix(host);
-    for (aside->Seek(prefix); aside->Valid() &&
-                              aside->key().starts_with(prefix) &&
-                              brought_back < most;
+    for (aside->Seek(prefix);
+         aside->Valid() && aside->key().starts_with(prefix) &&
+         brought_back < most;
          aside->Next()) {
       uint8_t step = 0;
       std::string page;
       if (!keys::ParseRestingFrontier(View(aside->key()), step, page)) break;
       store_->Delete(edit, Column::kFrontier, View(aside->key()));
-      store_->Put(edit, Column::kFrontier, keys::ActiveFrontier(step, page), {});
+      store_->Put(edit, Column::kFrontier, keys::ActiveFrontier(step, page),
+                  {});
       ++brought_back;
     }
     if (!aside->status().ok()) {

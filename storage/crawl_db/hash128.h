@@ -1,6 +1,6 @@
 // A 128-bit hash that stands for a key in memory: 16 bytes, whatever the URL's
-// length. Two of a million keys share one with a chance below 10^-26. Private to
-// this room; never stored.
+// length. Two of a million keys share one with a chance below 10^-26. Private
+// to this room; never stored.
 #pragma once
 
 #include <string_view>

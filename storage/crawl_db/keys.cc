@@ -58,7 +58,8 @@ std::string BigEndian64(uint64_t value) {
 
 uint64_t ReadBigEndian64(std::string_view bytes) {
   uint64_t value = 0;
-  for (int i = 0; i < 8; ++i) value = value << 8 | static_cast<uint8_t>(bytes[i]);
+  for (int i = 0; i < 8; ++i)
+    value = value << 8 | static_cast<uint8_t>(bytes[i]);
   return value;
 }
 

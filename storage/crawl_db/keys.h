@@ -4,8 +4,10 @@
 //
 //   page     bucket, SURT URL            "\x8f" "com,example,www,)https/a?b"
 //   host     its pages' common prefix    "\x8f" "com,example,www,)"
-//   frontier 'a', 255 - step, page       best score first, a host's pages together
-//            'r', host, 255 - step, rest of the page key: a resting host's pages
+//   frontier 'a', 255 - step, page       best score first, a host's pages
+//   together
+//            'r', host, 255 - step, rest of the page key: a resting host's
+//            pages
 //   schedule 'h' time (8 bytes, big-endian), host; 'p' time, page
 //   hosts    host, 'i' info or 'n' number of its pages
 //   rounds   'f' page: still to fetch; 's' page: its outlinks; 'j' the journal;
@@ -57,8 +59,8 @@ std::string BigEndian64(uint64_t value);
 uint64_t ReadBigEndian64(std::string_view bytes);
 int64_t ToMillis(absl::Time time);
 
-// Each returns the row's key; the Parse functions give back what a row's key was
-// made of, as views into it, and false if it is no such key.
+// Each returns the row's key; the Parse functions give back what a row's key
+// was made of, as views into it, and false if it is no such key.
 namespace keys {
 
 std::string ActiveFrontier(uint8_t step, std::string_view page);

@@ -10,15 +10,16 @@
 
 namespace gannet::storage {
 
-// `record` must be what the page will have (enter) or had (leave): the frontier's
-// row is named by its score. REQUIRES, for all: the page's stripe is locked.
+// `record` must be what the page will have (enter) or had (leave): the
+// frontier's row is named by its score. REQUIRES, for all: the page's stripe is
+// locked.
 
 inline void EnterFrontier(Store& store, Edit& edit, std::string_view page,
                           proto::PageRecord& record) {
   record.set_place(proto::READY);
   record.clear_ready_ms();
-  store.Put(edit, Column::kFrontier,
-            keys::ActiveFrontier(StepOf(record), page), {});
+  store.Put(edit, Column::kFrontier, keys::ActiveFrontier(StepOf(record), page),
+            {});
   ++edit.delta.frontier_pages;
 }
 

@@ -91,9 +91,9 @@ absl::StatusOr<int64_t> CrawlDb::HostPages(const HostKey& host) {
   return DecodeCount(*bytes);
 }
 
-// A rest is a row of the schedule too, so that it ends in time. Only WakeDue ends
-// one, because it brings back the pages that were put aside: when anybody else
-// clears a rest, it becomes due at once.
+// A rest is a row of the schedule too, so that it ends in time. Only WakeDue
+// ends one, because it brings back the pages that were put aside: when anybody
+// else clears a rest, it becomes due at once.
 absl::Status CrawlDb::AddHost(Edit& edit, const HostUpdate& update,
                               bool by_wake) {
   const std::string& host = update.host.bytes;

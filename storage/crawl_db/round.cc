@@ -31,10 +31,9 @@ absl::Status CrawlDb::SetPhase(proto::RoundPhase phase) {
   proto::RoundJournal journal = store_->journal();
   if (journal.phase() == proto::NO_ROUND || phase == proto::NO_ROUND ||
       phase < journal.phase()) {
-    return absl::FailedPreconditionError(
-        fmt::format("no way from phase {} to {}",
-                    proto::RoundPhase_Name(journal.phase()),
-                    proto::RoundPhase_Name(phase)));
+    return absl::FailedPreconditionError(fmt::format(
+        "no way from phase {} to {}", proto::RoundPhase_Name(journal.phase()),
+        proto::RoundPhase_Name(phase)));
   }
   journal.set_phase(phase);
   Edit edit;

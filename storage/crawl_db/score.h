@@ -13,8 +13,8 @@
 
 namespace gannet::storage {
 
-// Stored on disk, in frontier keys: never change. ScoreStep(0) is 0, and it never
-// falls as the score grows; the largest is 251.
+// Stored on disk, in frontier keys: never change. ScoreStep(0) is 0, and it
+// never falls as the score grows; the largest is 251.
 inline uint8_t ScoreStep(uint64_t score) {
   if (score < 4) return static_cast<uint8_t>(score);
   const int exponent = std::bit_width(score) - 1;  // At least 2.

@@ -1,5 +1,5 @@
-// Settle: one batch of update. The round's cash goes where the targets are: into
-// pages of this site, to those deferred, to outboxes, or it is dropped and
+// Settle: one batch of update. The round's cash goes where the targets are:
+// into pages of this site, to those deferred, to outboxes, or it is dropped and
 // counted. The cursor is in the same write, so a batch is never applied twice.
 #include "storage/crawl_db/crawl_db.h"
 #include "storage/crawl_db/sorted.h"

@@ -1,7 +1,7 @@
 // Totals: where all cash is (invariant I3) and how many there are of
 // everything, kept exactly and written with every batch, so that `status` and
-// the ledger cost one read whatever the DB's size. A verb builds a delta (also a
-// Totals) beside its batch; Store::Commit adds it. A plain value.
+// the ledger cost one read whatever the DB's size. A verb builds a delta (also
+// a Totals) beside its batch; Store::Commit adds it. A plain value.
 #pragma once
 
 #include <array>

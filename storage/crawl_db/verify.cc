@@ -2,11 +2,11 @@
 // (cash is conserved exactly), with all counts.
 //
 // The obvious way is to look up, for each page, the row that it should have and
-// the rows that it must not have: four random reads a page. The full check needs
-// none. It reads each column once, in order, and adds up a 128-bit hash of every
-// row that the pages call for, and one of every row that is there. The two sums
-// are equal if and only if the sets are (but for a chance of some 2^-128). Only
-// when they differ does it go the obvious way, to name pages.
+// the rows that it must not have: four random reads a page. The full check
+// needs none. It reads each column once, in order, and adds up a 128-bit hash
+// of every row that the pages call for, and one of every row that is there. The
+// two sums are equal if and only if the sets are (but for a chance of some
+// 2^-128). Only when they differ does it go the obvious way, to name pages.
 //
 // The incremental check goes the obvious way for pages that the write-ahead log
 // names as changed since the last check that passed.
@@ -150,7 +150,8 @@ absl::Status Verifier::Misplaced(std::string_view page,
 }
 
 absl::Status Verifier::RoundAndLedger() {
-  absl::StatusOr<std::string> bytes = store_.Get(Column::kMeta, kTotalsKey, at_);
+  absl::StatusOr<std::string> bytes =
+      store_.Get(Column::kMeta, kTotalsKey, at_);
   if (bytes.ok()) {
     proto::Totals stored;
     if (!stored.ParseFromString(*bytes)) {
@@ -171,7 +172,8 @@ absl::Status Verifier::RoundAndLedger() {
     return absl::OkStatus();
   });
   if (!status.ok()) return status;
-  int64_t cash = journal.root_share() * static_cast<int64_t>(fetch_list_.size());
+  int64_t cash =
+      journal.root_share() * static_cast<int64_t>(fetch_list_.size());
   proto::OutlinkSegment segment;
   status = Scan(Column::kRounds, "s", [&](auto, auto value) {
     if (!segment.ParseFromArray(value.data(), static_cast<int>(value.size()))) {
@@ -353,10 +355,9 @@ absl::Status Verifier::Full() {
   for (absl::Status status : {ScanPages(), ScanIndexes(), ScanWaiting()}) {
     if (!status.ok()) return status;
   }
-  const bool placed =
-      frontier_wanted_ == frontier_found_ &&
-      schedule_wanted_ == schedule_found_ &&
-      in_round_ == static_cast<int64_t>(fetch_list_.size());
+  const bool placed = frontier_wanted_ == frontier_found_ &&
+                      schedule_wanted_ == schedule_found_ &&
+                      in_round_ == static_cast<int64_t>(fetch_list_.size());
   std::string detail = fmt::format(
       "{} in the frontier (rows {}), {} scheduled (rows {}), {} in the open "
       "round (rows {}), {} finished",
@@ -369,7 +370,8 @@ absl::Status Verifier::Full() {
     }
   }
   Report("I1 every page in exactly one place", placed, std::move(detail));
-  Compare("pages in the frontier", frontier_found_.rows, booked_.frontier_pages);
+  Compare("pages in the frontier", frontier_found_.rows,
+          booked_.frontier_pages);
   Compare("pages in the schedule", schedule_found_.rows,
           booked_.scheduled_pages);
   Compare("finished pages", counted_.finished_pages, booked_.finished_pages);
@@ -529,8 +531,8 @@ absl::StatusOr<std::vector<Check>> CrawlDb::Verify(bool full,
 
   std::vector<Check> checks = verifier.TakeChecks();
   if (!status.ok()) {
-    checks.push_back({"every row can be read", false,
-                      std::string(status.message())});
+    checks.push_back(
+        {"every row can be read", false, std::string(status.message())});
   }
   bool ok = true;
   for (const Check& check : checks) ok = ok && check.ok;
@@ -538,7 +540,8 @@ absl::StatusOr<std::vector<Check>> CrawlDb::Verify(bool full,
     Edit edit;
     store_->Put(edit, Column::kMeta, kVerifiedKey,
                 EncodeCount(static_cast<int64_t>(until)));
-    if (absl::Status s = store_->Commit(edit, /*sync=*/false); !s.ok()) return s;
+    if (absl::Status s = store_->Commit(edit, /*sync=*/false); !s.ok())
+      return s;
   }
   return checks;
 }

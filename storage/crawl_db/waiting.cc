@@ -1,5 +1,5 @@
-// Waiting to get in (deferred) and waiting to get out (outbox). Both keep one row
-// per URL and merge the cash of what is found again.
+// Waiting to get in (deferred) and waiting to get out (outbox). Both keep one
+// row per URL and merge the cash of what is found again.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,8 @@ absl::StatusOr<Found> FromRow(std::string_view page, std::string_view value) {
                row.redirects()};
 }
 
-// What the row will be once `url` has joined it; `before` is its cash until now.
+// What the row will be once `url` has joined it; `before` is its cash until
+// now.
 absl::StatusOr<Found> Join(const Found& url,
                            const std::optional<std::string>& row,
                            std::optional<int64_t>& before) {
@@ -161,9 +162,8 @@ absl::StatusOr<OutboxCut> CrawlDb::CutOutbox(SiteId destination, size_t most) {
   const std::string prefix = keys::Outbox(destination, {});
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
       rocksdb::ReadOptions(), store_->column(Column::kOutbox)));
-  for (it->Seek(prefix);
-       it->Valid() && it->key().starts_with(prefix) &&
-       static_cast<size_t>(cut.batch.urls_size()) < most;
+  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix) &&
+                         static_cast<size_t>(cut.batch.urls_size()) < most;
        it->Next()) {
     proto::FoundUrl* url = cut.batch.add_urls();
     if (!url->ParseFromArray(it->value().data(), it->value().size())) {

@@ -85,9 +85,8 @@ absl::StatusOr<std::unique_ptr<SiteStore>> SiteStore::Open(
   if (!crawl_db.ok()) return crawl_db.status();
   absl::StatusOr<proto::ArchiveState> state = (*crawl_db)->archive_state();
   if (!state.ok()) return state.status();
-  absl::StatusOr<std::unique_ptr<Archive>> archive =
-      Archive::Open(settings.folder + "/archive", settings.archive,
-                    FromProto(*state));
+  absl::StatusOr<std::unique_ptr<Archive>> archive = Archive::Open(
+      settings.folder + "/archive", settings.archive, FromProto(*state));
   if (!archive.ok()) return archive.status();
   return std::unique_ptr<SiteStore>(
       new SiteStore(*std::move(crawl_db), *std::move(archive)));

@@ -3,8 +3,8 @@
 //
 //   DATA/crawl_db/    what is known       DATA/archive/    what was fetched
 //
-// A completed page's record in the DB points into the archive, so the archive is
-// synced before the DB's batch, and the batch holds the length of each open
+// A completed page's record in the DB points into the archive, so the archive
+// is synced before the DB's batch, and the batch holds the length of each open
 // archive file; on the next start the files are cut to it. Thread-safe, as its
 // two parts are.
 #pragma once
@@ -37,8 +37,8 @@ class SiteStore {
   CrawlDb& crawl_db() { return *crawl_db_; }
   Archive& archive() { return *archive_; }
 
-  // Group commit: what the completions point at in the archive is on disk before
-  // they are. Returns how many were completed (CrawlDb::Complete).
+  // Group commit: what the completions point at in the archive is on disk
+  // before they are. Returns how many were completed (CrawlDb::Complete).
   absl::StatusOr<int64_t> Complete(absl::Span<const Completion> completions,
                                    absl::Span<const HostUpdate> hosts);
 

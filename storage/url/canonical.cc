@@ -1,11 +1,11 @@
 #include "storage/url/canonical.h"
 
-#include <absl/status/status.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 
+#include "absl/status/status.h"
 #include "storage/url/ip_address.h"
 #include "storage/url/percent.h"
 

@@ -21,14 +21,13 @@
 // lower case of paths, index.html, "+" for %20.
 #pragma once
 
-#include <absl/status/statusor.h>
-
 #include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "storage/url/url.h"
 
 namespace gannet::storage {

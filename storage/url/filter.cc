@@ -1,12 +1,12 @@
 #include "storage/url/filter.h"
 
-#include <absl/status/status.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "storage/url/ip_address.h"
 
 namespace gannet::storage {

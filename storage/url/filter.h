@@ -10,8 +10,6 @@
 // is read from end to end. Thread-safe: immutable once created.
 #pragma once
 
-#include <absl/container/flat_hash_set.h>
-#include <absl/status/statusor.h>
 #include <re2/set.h>
 
 #include <cstddef>
@@ -21,6 +19,8 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
 #include "storage/url/canonical.h"
 #include "storage/url/url.h"
 

@@ -1,8 +1,8 @@
 #include "storage/url/surt.h"
 
-#include <absl/status/status.h>
 #include <fmt/format.h>
 
+#include "absl/status/status.h"
 #include "storage/url/ip_address.h"
 
 namespace gannet::storage {

@@ -13,11 +13,10 @@
 // Functions only; safe from any thread.
 #pragma once
 
-#include <absl/status/statusor.h>
-
 #include <string>
 #include <string_view>
 
+#include "absl/status/statusor.h"
 #include "storage/url/url.h"
 
 namespace gannet::storage {

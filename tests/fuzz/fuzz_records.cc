@@ -1,5 +1,6 @@
-// Rows of the crawl DB that no version of ours wrote: keys either are refused or
-// mean exactly one thing, and records either are refused or survive a round trip.
+// Rows of the crawl DB that no version of ours wrote: keys either are refused
+// or mean exactly one thing, and records either are refused or survive a round
+// trip.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,13 +1,13 @@
-// How the crawl DB's verbs cost as it grows: PutIfAbsent of batches, half known,
-// and Top at width 20,000 after 20 rounds of churn.
+// How the crawl DB's verbs cost as it grows: PutIfAbsent of batches, half
+// known, and Top at width 20,000 after 20 rounds of churn.
 //
 //   crawl_db_bench [--sizes 100000,1000000,10000000] [--folder DIR]
 //
 // The web has some 100 pages a host whatever the size (so that ten times the
-// pages have ten times the hosts), hosts of power-law size, and cash spread over
-// many steps. Churn: each round wakes what is due, takes the top 20,000, completes
-// them with ten outlinks each to random known pages, and settles those. Times are
-// medians; the ratios at the end are the figures to look at.
+// pages have ten times the hosts), hosts of power-law size, and cash spread
+// over many steps. Churn: each round wakes what is due, takes the top 20,000,
+// completes them with ten outlinks each to random known pages, and settles
+// those. Times are medians; the ratios at the end are the figures to look at.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -176,9 +176,9 @@ class Bench {
         completion.outlinks.push_back(web_.Page(random_() % pages_));
       }
       std::sort(completion.outlinks.begin(), completion.outlinks.end());
-      completion.outlinks.erase(std::unique(completion.outlinks.begin(),
-                                            completion.outlinks.end()),
-                                completion.outlinks.end());
+      completion.outlinks.erase(
+          std::unique(completion.outlinks.begin(), completion.outlinks.end()),
+          completion.outlinks.end());
       if (completions.size() == 1000 || i + 1 == selection.pages.size()) {
         Must(db_->Complete(completions, {}, {}));
         completions.clear();
@@ -239,11 +239,12 @@ int Main(int argc, char** argv) {
   }
   const Figures& small = all.front();
   const Figures& large = all.back();
-  fmt::print("ratio {} : {}   Top {:.2f} (at most 1.5)   Claim {:.2f}   "
-             "update {:.2f}\n",
-             large.pages, small.pages, large.top_seconds / small.top_seconds,
-             large.claim_seconds / small.claim_seconds,
-             large.settle_seconds / small.settle_seconds);
+  fmt::print(
+      "ratio {} : {}   Top {:.2f} (at most 1.5)   Claim {:.2f}   "
+      "update {:.2f}\n",
+      large.pages, small.pages, large.top_seconds / small.top_seconds,
+      large.claim_seconds / small.claim_seconds,
+      large.settle_seconds / small.settle_seconds);
   return large.top_seconds <= 1.5 * small.top_seconds ? 0 : 1;
 }
 

@@ -69,7 +69,8 @@ class CrawlDbTest : public testing::Test {
 };
 
 TEST_F(CrawlDbTest, ASeedBringsItsCashOnceHoweverOftenItIsInjected) {
-  const PutCounts first = *db_->Inject({PageOf(0, 0, 0), PageOf(0, 0, 0)}, now_);
+  const PutCounts first =
+      *db_->Inject({PageOf(0, 0, 0), PageOf(0, 0, 0)}, now_);
   EXPECT_EQ(first.added, 1);
   EXPECT_EQ(first.known, 1);
   EXPECT_EQ(db_->Inject({PageOf(0, 0, 0)}, now_)->known, 1);
@@ -86,12 +87,14 @@ TEST_F(CrawlDbTest, AKnownPageOnlyReceivesTheCash) {
   EXPECT_EQ(counts.added, 1);
   EXPECT_EQ(db_->GetPage(PageOf(0, 0, 0))->cash(), 120);
   EXPECT_EQ(db_->GetPage(PageOf(0, 0, 0))->depth(), 0u);
-  EXPECT_EQ(*db_->HostPages({std::string(HostPartOf(PageOf(0, 0, 0).bytes))}), 2);
+  EXPECT_EQ(*db_->HostPages({std::string(HostPartOf(PageOf(0, 0, 0).bytes))}),
+            2);
 }
 
 TEST_F(CrawlDbTest, CashThatDoesNotFitIsRefusedAndNothingIsWritten) {
-  EXPECT_EQ(db_->PutIfAbsent({Found{PageOf(0, 0, 0), -1}}, {now_}).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(
+      db_->PutIfAbsent({Found{PageOf(0, 0, 0), -1}}, {now_}).status().code(),
+      absl::StatusCode::kInvalidArgument);
   Put(PageOf(0, 0, 0), int64_t{1} << 61);
   EXPECT_FALSE(
       db_->PutIfAbsent({Found{PageOf(0, 0, 1), (int64_t{1} << 61) + 1}}, {now_})
@@ -170,11 +173,11 @@ TEST_F(CrawlDbTest, ABigHostWakesAFewPagesAtATimeBestFirst) {
 TEST_F(CrawlDbTest, AFetchedPagesCashIsSplitEvenlyAndTheRestGoesToTheRoot) {
   Put(PageOf(0, 0, 0), 100);
   ASSERT_EQ(Generate(10), 1);
-  ASSERT_EQ(*db_->Complete({Fetched(PageOf(0, 0, 0),
-                                    {PageOf(0, 0, 1), PageOf(0, 0, 2),
-                                     PageOf(0, 0, 3)},
-                                    std::nullopt)},
-                           {}, {}),
+  ASSERT_EQ(*db_->Complete(
+                {Fetched(PageOf(0, 0, 0),
+                         {PageOf(0, 0, 1), PageOf(0, 0, 2), PageOf(0, 0, 3)},
+                         std::nullopt)},
+                {}, {}),
             1);
   const Totals totals = db_->totals();
   EXPECT_EQ(totals.root, 1);
@@ -197,10 +200,10 @@ TEST_F(CrawlDbTest, TheRootPaysEvenlyToTheFetchListAndKeepsTheRemainder) {
 TEST_F(CrawlDbTest, CashForAFetchedPageThatIsNotDueSoonGoesToTheRoot) {
   Put(PageOf(0, 0, 0), 8);
   ASSERT_EQ(Generate(1), 1);
-  ASSERT_TRUE(db_->Complete({Fetched(PageOf(0, 0, 0), {},
-                                     now_ + absl::Hours(24))},
-                            {}, {})
-                  .ok());
+  ASSERT_TRUE(
+      db_->Complete({Fetched(PageOf(0, 0, 0), {}, now_ + absl::Hours(24))}, {},
+                    {})
+          .ok());
   ASSERT_TRUE(db_->PutIfAbsent({Found{PageOf(0, 0, 0), 50}},
                                {now_, now_ + absl::Hours(1)})
                   .ok());
@@ -216,7 +219,8 @@ TEST_F(CrawlDbTest, CashForAFetchedPageThatIsNotDueSoonGoesToTheRoot) {
 TEST_F(CrawlDbTest, ARoundWithUnfinishedWorkCannotEnd) {
   Put(PageOf(0, 0, 0), 8);
   ASSERT_EQ(Generate(1), 1);
-  EXPECT_EQ(db_->CloseRound("{}").code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(db_->CloseRound("{}").code(),
+            absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(db_->OpenRound(now_).code(), absl::StatusCode::kFailedPrecondition);
   ASSERT_TRUE(db_->Release({PageOf(0, 0, 0)}).ok());
   EXPECT_TRUE(db_->CloseRound(R"({"round":1})").ok());
@@ -237,10 +241,10 @@ TEST_F(CrawlDbTest, ACompletedPageIsNotCompletedAgain) {
 TEST_F(CrawlDbTest, OutlinksAreSettledOnceThoughTheBatchComesTwice) {
   Put(PageOf(0, 0, 0), 100);
   ASSERT_EQ(Generate(1), 1);
-  ASSERT_TRUE(db_->Complete({Fetched(PageOf(0, 0, 0), {PageOf(0, 0, 1)},
-                                     std::nullopt)},
-                            {}, {})
-                  .ok());
+  ASSERT_TRUE(
+      db_->Complete({Fetched(PageOf(0, 0, 0), {PageOf(0, 0, 1)}, std::nullopt)},
+                    {}, {})
+          .ok());
   ASSERT_TRUE(db_->SetPhase(proto::UPDATE).ok());
   Settlement batch;
   batch.cursor = PageOf(0, 0, 1).bytes;
@@ -258,9 +262,9 @@ TEST_F(CrawlDbTest, TheArchivesOpenFilesAreStoredWithTheCompletion) {
   proto::ArchiveState archive;
   archive.add_open()->set_number(3);
   archive.mutable_open(0)->set_length(12345);
-  ASSERT_TRUE(db_->Complete({Fetched(PageOf(0, 0, 0), {}, std::nullopt)}, {},
-                            archive)
-                  .ok());
+  ASSERT_TRUE(
+      db_->Complete({Fetched(PageOf(0, 0, 0), {}, std::nullopt)}, {}, archive)
+          .ok());
   Reopen();
   EXPECT_EQ(db_->archive_state()->open(0).length(), 12345u);
 }
@@ -272,7 +276,8 @@ TEST_F(CrawlDbTest, WritersAndAVerifierWorkSideBySide) {
       for (int i = 0; i < 60; ++i) {
         std::vector<Found> urls;
         for (int j = 0; j < 12; ++j) {
-          urls.push_back({PageOf((i + t) % 3, j % 3, (i * 7 + j) % 40), 100 + i});
+          urls.push_back(
+              {PageOf((i + t) % 3, j % 3, (i * 7 + j) % 40), 100 + i});
         }
         EXPECT_TRUE(db_->PutIfAbsent(urls, {now_}).ok());
       }

@@ -1,5 +1,5 @@
-// A folder in use, a newer version, a damaged block, a full disk: a clear error,
-// and nothing lost.
+// A folder in use, a newer version, a damaged block, a full disk: a clear
+// error, and nothing lost.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,6 @@ namespace gannet::storage {
 namespace {
 
 namespace fs = std::filesystem;
-
 
 std::string ReadAll(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -42,7 +41,8 @@ PageKey NumberedPage(int i) {
 
 std::vector<Found> Batch(int first, int count) {
   std::vector<Found> urls;
-  for (int i = 0; i < count; ++i) urls.push_back({NumberedPage(first + i), 1000});
+  for (int i = 0; i < count; ++i)
+    urls.push_back({NumberedPage(first + i), 1000});
   return urls;
 }
 
@@ -82,8 +82,9 @@ TEST(CrawlDbErrorsTest, SomebodyElsesDatabaseIsNotTouched) {
 TEST(CrawlDbErrorsTest, ADamagedBlockIsReportedAndTheRestStaysReadable) {
   TemporaryFolder folder;
   constexpr int kPages = 20'000;
-  ASSERT_TRUE(
-      model::OpenSmallDb(folder.path())->PutIfAbsent(Batch(0, kPages), {}).ok());
+  ASSERT_TRUE(model::OpenSmallDb(folder.path())
+                  ->PutIfAbsent(Batch(0, kPages), {})
+                  .ok());
   model::OpenSmallDb(folder.path());  // Its log becomes tables here.
   // In the middle of the largest table, which is that of the pages.
   fs::path largest;
@@ -109,7 +110,9 @@ TEST(CrawlDbErrorsTest, ADamagedBlockIsReportedAndTheRestStaysReadable) {
   EXPECT_GT(damaged, 0);
   EXPECT_EQ(readable + damaged, kPages / 10);
   EXPECT_GT(readable, kPages / 10 / 2);
-  EXPECT_NE(model::FailedChecks(*db, /*full=*/true).find("the crawl DB is damaged"), std::string::npos);
+  EXPECT_NE(
+      model::FailedChecks(*db, /*full=*/true).find("the crawl DB is damaged"),
+      std::string::npos);
 }
 
 // Fills a small disk, makes room, and looks what is left. Runs in a process of
@@ -147,7 +150,8 @@ std::string FillTheDisk(const std::string& disk) {
   if (known != acknowledged && known != acknowledged + 1000) {
     return fmt::format("{} pages, {} acknowledged", known, acknowledged);
   }
-  if (const std::string failures = model::FailedChecks(*db, /*full=*/true); !failures.empty()) {
+  if (const std::string failures = model::FailedChecks(*db, /*full=*/true);
+      !failures.empty()) {
     return failures;
   }
   return db->PutIfAbsent(Batch(10'000'000, 1000), {}).status().ok()

@@ -44,8 +44,8 @@ TEST(KeysTest, FrontierRowsGiveBackTheirPageAndStep) {
   EXPECT_EQ(step, 200);
   EXPECT_EQ(active, page);
   std::string aside;
-  ASSERT_TRUE(keys::ParseRestingFrontier(keys::RestingFrontier(7, page), step,
-                                         aside));
+  ASSERT_TRUE(
+      keys::ParseRestingFrontier(keys::RestingFrontier(7, page), step, aside));
   EXPECT_EQ(step, 7);
   EXPECT_EQ(aside, page);
   EXPECT_FALSE(keys::ParseRestingFrontier(row, step, aside));
@@ -88,7 +88,8 @@ TEST(ScoreTest, TheStepNeverFallsAsTheScoreGrows) {
 }
 
 TEST(ScoreTest, FourStepsDoubleTheScore) {
-  for (uint64_t score = 4; score < (uint64_t{1} << 62); score += score / 4 + 1) {
+  for (uint64_t score = 4; score < (uint64_t{1} << 62);
+       score += score / 4 + 1) {
     EXPECT_EQ(ScoreStep(2 * score), ScoreStep(score) + 4) << score;
   }
 }

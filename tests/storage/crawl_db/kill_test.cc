@@ -1,5 +1,6 @@
-// The process is killed at random moments. A binary of its own: RocksDB's threads
-// do not survive a fork, so the process that forks must never have opened a DB.
+// The process is killed at random moments. A binary of its own: RocksDB's
+// threads do not survive a fork, so the process that forks must never have
+// opened a DB.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

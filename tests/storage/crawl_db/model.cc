@@ -40,9 +40,9 @@ void Model::PutFound(const Found& url, const Moment& moment) {
     return;
   }
   const bool keeps =
-      page.place == proto::READY ||
-      (page.place == proto::SCHEDULED &&
-       (page.state != proto::FETCHED || page.ready_ms <= ToMillis(moment.soon)));
+      page.place == proto::READY || (page.place == proto::SCHEDULED &&
+                                     (page.state != proto::FETCHED ||
+                                      page.ready_ms <= ToMillis(moment.soon)));
   if (keeps) {
     page.cash += url.cash;
   } else {
@@ -171,9 +171,8 @@ std::vector<Found> Model::Unsettled() const {
   for (const auto& [source, segment] : segments) {
     for (const std::string& target : segment.targets) {
       if (!cursor.empty() && target <= cursor) continue;
-      auto [it, is_new] =
-          sums.try_emplace(target, Found{PageKey{target}, 0, segment.depth,
-                                         segment.redirects});
+      auto [it, is_new] = sums.try_emplace(
+          target, Found{PageKey{target}, 0, segment.depth, segment.redirects});
       it->second.cash += segment.cash_each;
       it->second.depth = std::min(it->second.depth, segment.depth);
       it->second.redirects = std::min(it->second.redirects, segment.redirects);

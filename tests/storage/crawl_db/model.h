@@ -1,6 +1,6 @@
-// Model is the crawl DB as plainly as it can be said: maps in memory, every verb
-// by the book, no index but what sorting gives. It judges CrawlDb in the property
-// tests. A plain value; copied freely.
+// Model is the crawl DB as plainly as it can be said: maps in memory, every
+// verb by the book, no index but what sorting gives. It judges CrawlDb in the
+// property tests. A plain value; copied freely.
 #pragma once
 
 #include <cstdint>

@@ -15,12 +15,12 @@ class Dice {
   explicit Dice(const Step& step)
       : engine_(step.seed * 1'000'003 + static_cast<uint64_t>(step.number)) {}
   // 0 .. n-1
-  int Roll(int n) { return static_cast<int>(engine_() % static_cast<uint64_t>(n)); }
+  int Roll(int n) {
+    return static_cast<int>(engine_() % static_cast<uint64_t>(n));
+  }
   bool Chance(int percent) { return Roll(100) < percent; }
   PageKey Page() { return PageOf(Roll(3), Roll(3), Roll(12)); }
-  HostKey Host() {
-    return HostKey{std::string(HostPartOf(Page().bytes))};
-  }
+  HostKey Host() { return HostKey{std::string(HostPartOf(Page().bytes))}; }
   template <typename T>
   std::vector<T> Some(std::vector<T> from, size_t most) {
     std::shuffle(from.begin(), from.end(), engine_);
@@ -229,7 +229,8 @@ std::string OtherVerb(const Step& step, Dice& dice, Model& model, CrawlDb* db) {
       model.Forget(page);
       if (db == nullptr) return "";
       const absl::Status status = db->Forget(page);
-      if (!known) return absl::IsNotFound(status) ? "" : "Forget: " + status.ToString();
+      if (!known)
+        return absl::IsNotFound(status) ? "" : "Forget: " + status.ToString();
       return Problem("Forget", status);
     }
     case 5: {
@@ -303,8 +304,8 @@ std::string DoRandomVerb(const Step& step, Model& model, CrawlDb* db) {
   std::string problem = dice.Chance(60) ? RoundVerb(step, dice, model, db)
                                         : OtherVerb(step, dice, model, db);
   if (!problem.empty()) {
-    problem = fmt::format("verb {} of seed {}: {}", step.number, step.seed,
-                          problem);
+    problem =
+        fmt::format("verb {} of seed {}: {}", step.number, step.seed, problem);
   }
   return problem;
 }
@@ -358,7 +359,8 @@ std::string Compare(const Model& model, CrawlDb& db) {
     if (!cuts.ok()) return cuts.status().ToString();
     std::vector<uint64_t> expected, got;
     if (const auto it = model.sending.find(site); it != model.sending.end()) {
-      for (const auto& [sequence, batch] : it->second) expected.push_back(sequence);
+      for (const auto& [sequence, batch] : it->second)
+        expected.push_back(sequence);
     }
     for (const OutboxCut& cut : *cuts) got.push_back(cut.sequence);
     if (expected != got) return "what is being sent differs";

@@ -1,6 +1,7 @@
-// Random verbs, drawn so that the crawl DB goes through whole rounds, done to the
-// DB and to the model alike. All randomness comes from a seed and the number of
-// the verb, so that a process that resumes after a kill draws the same verbs.
+// Random verbs, drawn so that the crawl DB goes through whole rounds, done to
+// the DB and to the model alike. All randomness comes from a seed and the
+// number of the verb, so that a process that resumes after a kill draws the
+// same verbs.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +27,13 @@ struct Step {
   int number = 0;
 };
 
-// Draws verb `step` for a DB in the state of `model`, does it to the model, and,
-// if `db` is given, to the DB. Returns what went wrong or differs; empty if
-// nothing.
+// Draws verb `step` for a DB in the state of `model`, does it to the model,
+// and, if `db` is given, to the DB. Returns what went wrong or differs; empty
+// if nothing.
 std::string DoRandomVerb(const Step& step, Model& model, CrawlDb* db);
 
-// How the DB differs from the model; empty if it does not. Runs Verify, full and
-// incremental.
+// How the DB differs from the model; empty if it does not. Runs Verify, full
+// and incremental.
 std::string Compare(const Model& model, CrawlDb& db);
 
 }  // namespace gannet::storage::model

@@ -17,7 +17,8 @@ class VerifyTest : public testing::Test {
   VerifyTest() {
     auto db = model::OpenSmallDb(folder_.path());
     std::vector<Found> urls;
-    for (int i = 0; i < 40; ++i) urls.push_back({PageOf(i % 3, i % 2, i), 100 + i});
+    for (int i = 0; i < 40; ++i)
+      urls.push_back({PageOf(i % 3, i % 2, i), 100 + i});
     EXPECT_TRUE(db->PutIfAbsent(urls, {now_}).ok());
     EXPECT_EQ(model::FailedChecks(*db, /*full=*/true), "");
   }
@@ -49,9 +50,11 @@ TEST_F(VerifyTest, APageThatIsNowhereIsNamed) {
   });
   const auto [changed, full] = Verify();
   EXPECT_NE(changed.find("example,d1,h1,)http/p1 is READY but in"),
-            std::string::npos) << changed;
+            std::string::npos)
+      << changed;
   EXPECT_NE(full.find("example,d1,h1,)http/p1 is READY but in"),
-            std::string::npos) << full;
+            std::string::npos)
+      << full;
 }
 
 TEST_F(VerifyTest, APageInTwoPlacesIsNamed) {
@@ -67,7 +70,8 @@ TEST_F(VerifyTest, APageOnTheWrongStepIsFound) {
   Break([&](Store& store, Edit& edit) {
     const uint8_t step = StepOf(*store.GetPage(page_));
     store.Delete(edit, Column::kFrontier, keys::ActiveFrontier(step, page_));
-    store.Put(edit, Column::kFrontier, keys::ActiveFrontier(step + 1, page_), {});
+    store.Put(edit, Column::kFrontier, keys::ActiveFrontier(step + 1, page_),
+              {});
   });
   const auto [changed, full] = Verify();
   EXPECT_NE(changed, "");

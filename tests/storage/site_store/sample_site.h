@@ -9,8 +9,8 @@ namespace gannet::storage {
 PageKey SamplePage(int i);
 std::string SampleUrl(int i);
 
-// Injects `pages` seeds and fetches them in one round that is left open, so that
-// every kind of row is there. Aborts if anything fails.
+// Injects `pages` seeds and fetches them in one round that is left open, so
+// that every kind of row is there. Aborts if anything fails.
 void CrawlSample(SiteStore& store, int pages);
 
 }  // namespace gannet::storage

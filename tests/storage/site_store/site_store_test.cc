@@ -35,7 +35,8 @@ class SiteStoreTest : public testing::Test {
 
   fs::path OnlyWarc() {
     fs::path found;
-    for (const auto& entry : fs::directory_iterator(folder_.path() + "/archive")) {
+    for (const auto& entry :
+         fs::directory_iterator(folder_.path() + "/archive")) {
       if (entry.path().string().find(".warc.gz") != std::string::npos) {
         found = entry.path();
       }
@@ -88,7 +89,8 @@ TEST_F(SiteStoreTest, WhatWasArchivedButNotCompletedIsCutOffOnStart) {
 TEST_F(SiteStoreTest, ADamagedArchiveBreaksI2AndThePagesAreNamed) {
   CrawlSample(*Open(), 10);
   {
-    std::fstream file(OnlyWarc(), std::ios::in | std::ios::out | std::ios::binary);
+    std::fstream file(OnlyWarc(),
+                      std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(static_cast<std::streamoff>(fs::file_size(OnlyWarc()) / 2));
     file << "damage";
   }
