@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <array>
 #include <cerrno>
 
 namespace gannet::fake_web {
@@ -85,10 +85,10 @@ Connection::Next Connection::WhenBlocked() const {
 
 Connection::Step Connection::Read() {
   if (!readable_) return Step::kBlocked;
-  const size_t before = in_.size();
-  in_.resize(before + kReadBytes);
-  const ssize_t n = recv(fd_, in_.data() + before, kReadBytes, MSG_DONTWAIT);
-  in_.resize(before + static_cast<size_t>(std::max<ssize_t>(n, 0)));
+  // Not into in_: growing a string writes zeros first (4 % of all time, once).
+  thread_local std::array<char, kReadBytes> buffer;
+  const ssize_t n = recv(fd_, buffer.data(), buffer.size(), MSG_DONTWAIT);
+  if (n > 0) in_.append(buffer.data(), static_cast<size_t>(n));
   if (n == 0) return Step::kClose;
   if (n < 0) {
     if (errno == EINTR) return Step::kGoOn;

@@ -14,29 +14,47 @@ constexpr size_t kBombBytes = size_t{256} << 20;
 constexpr size_t kHugeHeaderBytes = size_t{2} << 20;
 constexpr size_t kEndlessBlock = 64 * 1024;
 
-// One gzip member: a small page, then spaces.
+constexpr size_t kBombBlock = size_t{1} << 20;
+
+// One gzip member (RFC 1952): a small page, then spaces. After a full flush
+// deflate starts afresh on a byte boundary, so a block of spaces is compressed
+// once and repeated: making the bomb takes milliseconds, not a second in which
+// nobody would be served.
 std::string MakeBomb() {
   z_stream stream = {};
-  deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string bomb;
-  std::string out(1 << 16, '\0');
-  auto put = [&](std::string_view text, int flush) {
+  deflateInit2(&stream, 9, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY);
+  auto pack = [&stream](std::string_view text, int flush) {
+    std::string out(64 * 1024, '\0');
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
     stream.avail_in = static_cast<uInt>(text.size());
-    do {
-      stream.next_out = reinterpret_cast<Bytef*>(out.data());
-      stream.avail_out = static_cast<uInt>(out.size());
-      deflate(&stream, flush);
-      bomb.append(out.data(), out.size() - stream.avail_out);
-    } while (stream.avail_out == 0);
+    stream.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream.avail_out = static_cast<uInt>(out.size());
+    deflate(&stream, flush);
+    out.resize(out.size() - stream.avail_out);
+    return out;
   };
-  put("<!DOCTYPE html><title>Bomb</title><p>Spaces follow.", Z_NO_FLUSH);
-  const std::string spaces(1 << 20, ' ');
-  for (size_t n = 0; n < kBombBytes; n += spaces.size()) {
-    put(spaces, Z_NO_FLUSH);
+  auto crc_of = [](std::string_view text) {
+    return crc32(0, reinterpret_cast<const Bytef*>(text.data()),
+                 static_cast<uInt>(text.size()));
+  };
+  constexpr std::string_view kPage =
+      "<!DOCTYPE html><title>Bomb</title><p>Spaces follow.";
+  const std::string spaces(kBombBlock, ' ');
+  std::string bomb("\x1f\x8b\x08\0\0\0\0\0\0\x03", 10);
+  bomb += pack(kPage, Z_FULL_FLUSH);
+  const std::string block = pack(spaces, Z_FULL_FLUSH);
+  uLong crc = crc_of(kPage);
+  for (size_t i = 0; i < kBombBytes / kBombBlock; ++i) {
+    bomb += block;
+    crc = crc32_combine(crc, crc_of(spaces), kBombBlock);
   }
-  put("", Z_FINISH);
+  bomb += pack("", Z_FINISH);
   deflateEnd(&stream);
+  for (const uLong number : {crc, uLong{kPage.size() + kBombBytes}}) {
+    for (int shift = 0; shift < 32; shift += 8) {
+      bomb.push_back(static_cast<char>(number >> shift & 0xff));
+    }
+  }
   return bomb;
 }
 

@@ -16,41 +16,28 @@ bool EqualsNoCase(std::string_view a, std::string_view b) {
   return absl::EqualsIgnoreCase(Absl(a), Absl(b));
 }
 
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
+bool IsHex(char c) {
+  return absl::ascii_isxdigit(static_cast<unsigned char>(c));
 }
 
-bool IsUnreserved(unsigned char c) {
-  return absl::ascii_isalnum(c) || c == '-' || c == '.' || c == '_' || c == '~';
-}
-
-// RFC 9309, 2.2.2: octets outside ASCII are percent-encoded, unreserved ones
-// are not.
-std::string Alike(std::string_view text) {
+// RFC 9309, 2.2.2: a pattern's octets outside ASCII stand for their
+// percent-encoding, as a canonical URL has them.
+std::string AsInUrls(std::string_view pattern) {
   static constexpr char kHex[] = "0123456789ABCDEF";
   std::string out;
-  auto encode = [&out](unsigned char c) {
-    out.push_back('%');
-    out.push_back(kHex[c >> 4]);
-    out.push_back(kHex[c & 15]);
-  };
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c == '%' && i + 2 < text.size() && HexDigit(text[i + 1]) >= 0 &&
-        HexDigit(text[i + 2]) >= 0) {
-      const auto octet = static_cast<unsigned char>(HexDigit(text[i + 1]) * 16 +
-                                                    HexDigit(text[i + 2]));
-      if (IsUnreserved(octet)) {
-        out.push_back(static_cast<char>(octet));
-      } else {
-        encode(octet);
-      }
-      i += 2;
-    } else if (c >= 0x80) {
-      encode(c);
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    const auto c = static_cast<unsigned char>(pattern[i]);
+    if (c >= 0x80) {
+      out.push_back('%');
+      out.push_back(kHex[c >> 4]);
+      out.push_back(kHex[c & 15]);
+    } else if (c == '%' && i + 2 < pattern.size() && IsHex(pattern[i + 1]) &&
+               IsHex(pattern[i + 2])) {
+      out.push_back('%');
+      out.push_back(
+          absl::ascii_toupper(static_cast<unsigned char>(pattern[++i])));
+      out.push_back(
+          absl::ascii_toupper(static_cast<unsigned char>(pattern[++i])));
     } else {
       out.push_back(static_cast<char>(c));
     }
@@ -117,7 +104,7 @@ RobotsRules RobotsRules::Parse(std::string_view text, std::string_view agent) {
       last_was_agent = true;
       const bool star = value == "*" || value.starts_with("* ");
       if (star) in_others = true;
-      if (!star && EqualsNoCase(ProductToken(value), ProductToken(agent))) {
+      if (!star && EqualsNoCase(ProductToken(value), agent)) {
         in_own = own_group_seen = true;
       }
       continue;
@@ -126,7 +113,7 @@ RobotsRules RobotsRules::Parse(std::string_view text, std::string_view agent) {
     if (allow || EqualsNoCase(key, "disallow")) {
       last_was_agent = false;
       if (value.empty()) continue;
-      const Rule rule{.allow = allow, .pattern = Alike(value)};
+      const Rule rule{.allow = allow, .pattern = AsInUrls(value)};
       if (in_own) own.rules_.push_back(rule);
       if (in_others) others.rules_.push_back(rule);
     } else if (EqualsNoCase(key, "crawl-delay")) {
@@ -142,12 +129,10 @@ RobotsRules RobotsRules::Parse(std::string_view text, std::string_view agent) {
 }
 
 bool RobotsRules::Allows(std::string_view target) const {
-  if (target == "/robots.txt") return true;
-  const std::string path = Alike(target.empty() ? "/" : target);
   size_t longest = 0;
   bool allowed = true;
   for (const Rule& rule : rules_) {
-    if (!Matches(rule.pattern, path)) continue;
+    if (!Matches(rule.pattern, target)) continue;
     const size_t length = rule.pattern.size();
     if (length > longest || (length == longest && rule.allow)) {
       longest = length;

@@ -7,9 +7,10 @@
 // user-agent lines and the rules after them; groups of the same agent are
 // merged; an agent without a group of its own obeys '*'. The longest pattern
 // wins, Allow on a tie; '*' stands for any bytes and a final '$' for the end.
-// Patterns and targets are compared after percent-encoding is made alike.
-// /robots.txt itself is always allowed. Crawl-delay (not in the RFC) is read as
-// a number of seconds. Immutable, so thread-safe.
+// A pattern's non-ASCII octets are percent-encoded; targets are taken as
+// canonical. That /robots.txt itself is always allowed is the caller's to know.
+// Crawl-delay (not in the RFC) is read as a number of seconds. Immutable, so
+// thread-safe.
 #pragma once
 
 #include <optional>
@@ -28,7 +29,7 @@ class RobotsRules {
   static RobotsRules AllowAll() { return RobotsRules(); }
   static RobotsRules ForbidAll();
 
-  // `target`: path and query.
+  // `target`: path and query of a canonical URL.
   bool Allows(std::string_view target) const;
   absl::Duration crawl_delay() const { return crawl_delay_; }
 

@@ -25,7 +25,7 @@ namespace gannet::fake_web {
 struct ServerOptions {
   uint16_t port = 0;  // 0: any free one.
   int threads = 1;
-  std::string log_path;   // Empty: no file.
+  std::string log_path = "";  // Empty: no file.
   bool keep_log = false;  // Server::Log() needs it; takes memory per request.
 };
 
