@@ -35,10 +35,8 @@ struct Flags {
   double change_speed = 1;
   bool json = false;
   std::string at;
-  std::string url;
   std::string log;
   JudgeOptions judge;
-  uint32_t how_many = 20;
 };
 
 void PrintSummary(const Served& served, bool json) {

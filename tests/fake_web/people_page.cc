@@ -44,14 +44,8 @@ std::string HelpPage(const Web& web, std::string_view asked_host) {
   const size_t colon = asked_host.rfind(':');
   const std::string port(
       colon == asked_host.npos ? "80" : asked_host.substr(colon + 1));
-  std::string seeds;
-  for (const Ref& seed : web.Seeds()) {
-    if (!seeds.empty()) {
-      seeds += " ...";
-      break;
-    }
-    seeds = web.Url(seed);
-  }
+  // The first of Web::Seeds(), without the search for the others of a graph.
+  const std::string seeds = web.Url(Ref{});
   std::string page = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
       "<title>A fake web</title><style>body {{ font: 16px/1.5 sans-serif; "

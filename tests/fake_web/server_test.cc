@@ -1,9 +1,12 @@
 // What goes over the wire: HTTP done right, and each nasty thing as announced.
 #include "tests/fake_web/server.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
 #include <zlib.h>
 
 #include <thread>
@@ -209,6 +212,32 @@ TEST_F(ServerTest, EveryLoopbackAddressAnswersAndIsLogged) {
   }
   EXPECT_THAT(addresses,
               testing::ElementsAre("127.0.0.1", "127.1.2.3", "127.255.0.9"));
+}
+
+// An IPv4 address of this machine that is not loopback, or empty.
+std::string OtherAddress() {
+  ifaddrs* all = nullptr;
+  if (getifaddrs(&all) != 0) return "";
+  std::string found;
+  for (const ifaddrs* i = all; i != nullptr; i = i->ifa_next) {
+    if (i->ifa_addr == nullptr || i->ifa_addr->sa_family != AF_INET) continue;
+    char text[INET_ADDRSTRLEN];
+    inet_ntop(AF_INET, &reinterpret_cast<sockaddr_in*>(i->ifa_addr)->sin_addr,
+              text, sizeof(text));
+    if (!std::string_view(text).starts_with("127.")) found = text;
+  }
+  freeifaddrs(all);
+  return found;
+}
+
+TEST_F(ServerTest, AnAddressThatIsNotLoopbackIsNotServed) {
+  Start();
+  const std::string address = OtherAddress();
+  if (address.empty()) GTEST_SKIP() << "this machine has only loopback";
+  RawClient client(server_->port(), address);
+  if (!client.connected()) return;  // Refused by the kernel: better still.
+  client.Send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_EQ(client.ReadAll(), "");
 }
 
 TEST_F(ServerTest, AnUnchangedPageIs304AndAChangedOneIsNew) {

@@ -14,7 +14,7 @@
 
 namespace gannet::fake_web {
 
-class Worker : public ConnectionContext {
+class Worker final : public ConnectionContext {
  public:
   // `listener`, `responder` and `log` must outlive the worker.
   Worker(int listener, Responder* responder, RequestLog* log);
