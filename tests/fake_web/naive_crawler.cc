@@ -236,7 +236,8 @@ WireResponse NaiveCrawler::Ask(const std::string& host,
                                const std::string& target) {
   ++requests_;
   RawClient client(port_);
-  client.silence = absl::Milliseconds(400);
+  client.silence = absl::Milliseconds(200);
+  client.before_giving_up = [this] { Fetch(port_, "anybody", "/"); };
   return client.Get(host, target, "Connection: close\r\n");
 }
 

@@ -24,6 +24,8 @@ std::string ResolveUrl(std::string_view href, const std::string& base);
 
 class NaiveCrawler {
  public:
+  // The server must have one thread: an answer on another connection then
+  // proves that it is awake, and that a stalled page is stalled on purpose.
   NaiveCrawler(uint16_t port, CrawlRules rules);
 
   // From URL to the name of its outcome.

@@ -59,9 +59,11 @@ bool RawClient::Send(std::string_view bytes) {
 
 RawClient::More RawClient::ReadMore() {
   pollfd poller = {.fd = fd_, .events = POLLIN, .revents = 0};
-  if (poll(&poller, 1, static_cast<int>(absl::ToInt64Milliseconds(silence))) <=
-      0) {
-    return More::kTimedOut;
+  const int wait_ms = static_cast<int>(absl::ToInt64Milliseconds(silence));
+  if (poll(&poller, 1, wait_ms) <= 0) {
+    if (before_giving_up == nullptr) return More::kTimedOut;
+    before_giving_up();
+    if (poll(&poller, 1, 10) <= 0) return More::kTimedOut;
   }
   std::array<char, 65536> buffer;
   const ssize_t n = recv(fd_, buffer.data(), buffer.size(), 0);

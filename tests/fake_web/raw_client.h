@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -52,6 +53,10 @@ class RawClient {
                    std::string_view more_headers = "");
 
   absl::Duration silence = absl::Seconds(5);  // Then kTimedOut.
+  // Called once the server has been silent for so long, before giving up. If it
+  // returns after the server did something else, the silence is meant, and not
+  // the sleep of a busy machine.
+  std::function<void()> before_giving_up;
   size_t most_head = 256 * 1024;
   size_t most_body = 8 << 20;
 

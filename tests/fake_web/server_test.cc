@@ -73,7 +73,7 @@ class ServerTest : public testing::Test {
   }
   WireResponse Get(const Ref& ref, std::string_view headers = "") {
     RawClient client(server_->port());
-    client.silence = absl::Milliseconds(500);
+    client.silence = absl::Seconds(2);
     return client.Get(Host(ref), Target(ref), headers);
   }
   uint32_t HostWith(Nasty robots) const {

@@ -53,9 +53,7 @@ class TruthTest : public testing::Test {
     options.retry_after_seconds = 0;
     options.slow = absl::Milliseconds(100);
     web_ = Web::Create(options).value();
-    server_ =
-        Server::Start(web_.get(), &clock_, {.threads = 2, .keep_log = true})
-            .value();
+    server_ = Server::Start(web_.get(), &clock_, {.keep_log = true}).value();
   }
   std::vector<std::string> Seeds() const {
     std::vector<std::string> seeds;
