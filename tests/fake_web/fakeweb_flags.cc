@@ -1,7 +1,5 @@
 #include "tests/fake_web/fakeweb_flags.h"
 
-#include <map>
-
 namespace gannet::fake_web {
 namespace {
 
@@ -82,28 +80,31 @@ void AddRuleFlags(CLI::App* app, CrawlRules* r) {
   auto group = [](CLI::Option* option) { return option->group(kRulesGroup); };
   group(app->add_option("--agent", r->agent, "the product token in robots.txt")
             ->capture_default_str());
-  group(app->add_option("--max-url-length", r->max_url_length,
-                        "bytes of a URL (0: no limit)")
-            ->capture_default_str());
-  group(app->add_option("--max-path-depth", r->max_path_depth,
-                        "segments of a path (0: no limit)")
-            ->capture_default_str());
-  group(app->add_option("--max-query-parameters", r->max_query_parameters,
-                        "parts of a query (0: no limit)")
-            ->capture_default_str());
-  group(app->add_option("--max-repeated-segments", r->max_repeated_segments,
-                        "how often one segment may stand in a path (0: no "
-                        "limit)")
-            ->capture_default_str());
+  auto limit = [&](const char* name, size_t* value, const char* help) {
+    group(app->add_option(name, *value, help)->capture_default_str());
+  };
+  limit("--max-url-bytes", &r->max_url_bytes, "bytes of a URL (0: no limit)");
+  limit("--max-path-depth", &r->max_path_depth, "segments of a path");
+  limit("--max-segment-repeats", &r->max_segment_repeats,
+        "how often a group of segments may stand in a row");
+  limit("--max-query-parameters", &r->max_query_parameters, "parts of a query");
+  limit("--max-query-bytes", &r->max_query_bytes, "bytes of a query");
   group(app->add_option("--retries", r->retries,
                         "how often a refused page is asked for again")
             ->capture_default_str());
-  static const std::map<std::string, Outcome> kTruncated = {
-      {"fetched", Outcome::kFetched}, {"failed", Outcome::kFailed}};
-  group(app->add_option("--truncated", r->truncated,
-                        "what an endless body or a gzip bomb ends as: fetched "
-                        "or failed (default)")
-            ->transform(CLI::CheckedTransformer(kTruncated)));
+  group(app->add_option_function<std::string>(
+               "--truncated",
+               [r](const std::string& text) {
+                 r->truncated =
+                     text == "fetched" ? Outcome::kFetched : Outcome::kFailed;
+               },
+               "what an endless body or a gzip bomb ends as: fetched or failed")
+            ->check([](const std::string& text) -> std::string {
+              if (text == "fetched" || text == "failed") return "";
+              return "must be fetched or failed";
+            })
+            ->type_name("STATE")
+            ->default_str("failed"));
   group(
       app->add_flag("--follow-images", r->follow_images, "img counts as link"));
   group(app->add_flag("--follow-styles", r->follow_styles,

@@ -207,8 +207,8 @@ int JudgeLog(const Flags& flags) {
   if (!log.ok()) return Fail(log.status());
   return WithWeb(log->options, [&](const Web& web) {
     const Verdict verdict = Judge(web, std::move(log->entries), flags.judge);
-    fmt::print("{}\n", flags.json ? FormatVerdictJson(verdict)
-                                  : FormatVerdict(verdict));
+    fmt::print("{}", flags.json ? FormatVerdictJson(verdict) + "\n"
+                                : FormatVerdict(verdict));
     return verdict.ok() ? kDone : kFailed;
   });
 }
@@ -281,7 +281,7 @@ int Main(int argc, char** argv) {
             "truth urls --nasty errors", TruthUrls);
   add_truth("reachable",
             "the URLs that a polite crawler finds, how each ends, and its kind",
-            "truth reachable --nasty all --max-path-depth 12", TruthReachable);
+            "truth reachable --nasty all", TruthReachable);
   add_truth("links", "from<TAB>to: the links that it follows",
             "truth links --hosts 10 --pages 100", TruthLinks);
   add_truth("pagerank",

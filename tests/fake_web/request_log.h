@@ -21,13 +21,14 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
+#include "tests/fake_web/mutex.h"
 #include "tests/fake_web/nasty.h"
 #include "tests/fake_web/web_options.h"
 
@@ -83,7 +84,7 @@ class RequestLog {
 
   FILE* const file_;  // Null if there is none.
   const bool keep_;
-  mutable absl::Mutex mu_;
+  mutable Mutex mu_;
   std::string buffer_ ABSL_GUARDED_BY(mu_);
   std::vector<LogEntry> entries_ ABSL_GUARDED_BY(mu_);
   bool failed_ ABSL_GUARDED_BY(mu_) = false;

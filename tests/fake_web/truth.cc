@@ -17,6 +17,35 @@ std::string_view PathOf(std::string_view url) {
   return url.substr(slash, url.find('?') - slash);
 }
 
+std::vector<std::string_view> SegmentsOf(std::string_view path) {
+  std::vector<std::string_view> segments;
+  while (!path.empty()) {
+    const size_t slash = path.find('/');
+    if (slash != 0) segments.push_back(path.substr(0, slash));
+    path = slash == path.npos ? std::string_view() : path.substr(slash + 1);
+  }
+  return segments;
+}
+
+// The most times in a row that any group of up to eight segments stands in the
+// path. Tries every group at every place: slow, and plain to see.
+size_t MostRepeats(const std::vector<std::string_view>& segments) {
+  size_t most = segments.empty() ? 0 : 1;
+  for (size_t length = 1; length <= 8; ++length) {
+    for (size_t begin = 0; begin + length <= segments.size(); ++begin) {
+      const auto group = segments.begin() + static_cast<ptrdiff_t>(begin);
+      size_t times = 1;
+      while (begin + (times + 1) * length <= segments.size() &&
+             std::equal(group, group + static_cast<ptrdiff_t>(length),
+                        group + static_cast<ptrdiff_t>(times * length))) {
+        ++times;
+      }
+      most = std::max(most, times);
+    }
+  }
+  return most;
+}
+
 }  // namespace
 
 std::string_view Name(Outcome outcome) {
@@ -29,36 +58,22 @@ Truth::Truth(const Web* web, CrawlRules rules)
     : web_(web), rules_(std::move(rules)) {}
 
 bool Truth::Accepts(std::string_view url) const {
-  if (rules_.max_url_length > 0 && url.size() > rules_.max_url_length) {
-    return false;
-  }
-  const size_t query = url.find('?');
-  if (rules_.max_query_parameters > 0 && query != url.npos) {
-    const auto parts =
-        1 +
-        std::count(url.begin() + static_cast<ptrdiff_t>(query), url.end(), '&');
-    if (parts > rules_.max_query_parameters) return false;
-  }
-  if (rules_.max_path_depth == 0 && rules_.max_repeated_segments == 0) {
-    return true;
-  }
-  std::string_view path = PathOf(url);
-  uint32_t depth = 0;
-  absl::flat_hash_map<std::string_view, uint32_t> counts;
-  while (!path.empty()) {
-    const size_t slash = path.find('/');
-    const std::string_view segment = path.substr(0, slash);
-    path = slash == path.npos ? std::string_view() : path.substr(slash + 1);
-    if (segment.empty()) continue;
-    if (++depth > rules_.max_path_depth && rules_.max_path_depth > 0) {
-      return false;
-    }
-    if (++counts[segment] > rules_.max_repeated_segments &&
-        rules_.max_repeated_segments > 0) {
+  auto exceeds = [](size_t number, size_t limit) {
+    return limit > 0 && number > limit;
+  };
+  if (exceeds(url.size(), rules_.max_url_bytes)) return false;
+  const size_t mark = url.find('?');
+  if (mark != url.npos) {
+    const std::string_view query = url.substr(mark + 1);
+    const auto parts = 1 + std::count(query.begin(), query.end(), '&');
+    if (exceeds(query.size(), rules_.max_query_bytes) ||
+        exceeds(static_cast<size_t>(parts), rules_.max_query_parameters)) {
       return false;
     }
   }
-  return true;
+  const std::vector<std::string_view> segments = SegmentsOf(PathOf(url));
+  return !exceeds(segments.size(), rules_.max_path_depth) &&
+         !exceeds(MostRepeats(segments), rules_.max_segment_repeats);
 }
 
 const RobotsRules& Truth::RobotsOf(uint32_t host) {

@@ -5,11 +5,12 @@
 //  1. A found URL is *accepted* if it passes the URL-only limits below; one
 //  that
 //     does not is as if it had not been found. Limits apply to seeds, links and
-//     redirect targets alike. Limits: `max_url_length` counts the bytes of the
-//     whole URL; `max_path_depth` the path's non-empty segments;
-//     `max_query_parameters` the query's '&'-separated parts;
-//     `max_repeated_segments` how often any one segment occurs in the path.
-//     0 switches a limit off.
+//     redirect targets alike. Limits (those of storage/url's filter, but read
+//     for themselves): `max_url_bytes` of the whole URL; `max_query_bytes`
+//     after the '?'; `max_query_parameters`, its '&'-separated parts;
+//     `max_path_depth`, the path's non-empty segments; `max_segment_repeats`,
+//     how often a group of one to eight segments may stand in a row: with two,
+//     /a/b/a/b passes and /a/b/a/b/a/b does not. 0 switches a limit off.
 //  2. An accepted URL that the host's robots.txt forbids to `agent` is
 //     *blocked*, and never asked for. RFC 9309: 4xx allows all, 5xx forbids
 //     all, up to five redirects are followed, 500 KiB are read.
@@ -50,10 +51,11 @@ std::string_view Name(Outcome outcome);
 
 struct CrawlRules {
   std::string agent = "gannet";
-  uint32_t max_url_length = 2000;
-  uint32_t max_path_depth = 0;
-  uint32_t max_query_parameters = 0;
-  uint32_t max_repeated_segments = 0;
+  size_t max_url_bytes = 2048;
+  size_t max_path_depth = 32;
+  size_t max_segment_repeats = 2;
+  size_t max_query_parameters = 24;
+  size_t max_query_bytes = 1024;
   uint32_t retries = 3;
   Outcome truncated = Outcome::kFailed;
   bool follow_frames = true;

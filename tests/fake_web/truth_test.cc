@@ -68,7 +68,7 @@ class TruthTest : public testing::Test {
 
 TEST_F(TruthTest, NaiveCrawlerFindsExactlyTheReachableUrlsOfANastyWeb) {
   Start("all", 40, 2000, 1);
-  const CrawlRules rules = {.max_path_depth = 10, .max_query_parameters = 6};
+  const CrawlRules rules;
   NaiveCrawler crawler(server_->port(), rules);
   const auto crawled = crawler.Crawl(Seeds());
   ExpectSame(TrueOutcomes(*web_, rules), crawled);
@@ -87,8 +87,10 @@ TEST_F(TruthTest, NaiveCrawlerFindsExactlyTheReachableUrlsOfANastyWeb) {
 TEST_F(TruthTest, AnotherAgentWithOtherLimitsFindsItsOwnTruth) {
   Start("robots,redirects,traps,pages", 30, 600, 5);
   const CrawlRules rules = {.agent = "somebody",
-                            .max_url_length = 150,
-                            .max_repeated_segments = 3,
+                            .max_url_bytes = 250,
+                            .max_path_depth = 0,
+                            .max_segment_repeats = 0,
+                            .max_query_parameters = 0,
                             .follow_frames = true};
   NaiveCrawler crawler(server_->port(), rules);
   ExpectSame(TrueOutcomes(*web_, rules), crawler.Crawl(Seeds()));
@@ -106,14 +108,18 @@ TEST(TruthLimitsTest, EachLimitCountsWhatItsNameSays) {
   auto accepts = [](CrawlRules rules, std::string_view url) {
     return Truth(nullptr, rules).Accepts(url);
   };
-  EXPECT_TRUE(accepts({.max_url_length = 15}, "http://a.test/b"));
-  EXPECT_FALSE(accepts({.max_url_length = 14}, "http://a.test/b"));
+  EXPECT_TRUE(accepts({.max_url_bytes = 15}, "http://a.test/b"));
+  EXPECT_FALSE(accepts({.max_url_bytes = 14}, "http://a.test/b"));
   EXPECT_TRUE(accepts({.max_path_depth = 2}, "http://a.test/b/c/?d/e"));
   EXPECT_FALSE(accepts({.max_path_depth = 2}, "http://a.test/b/c/d"));
   EXPECT_TRUE(accepts({.max_query_parameters = 2}, "http://a.test/?b=1&c=2"));
   EXPECT_FALSE(accepts({.max_query_parameters = 1}, "http://a.test/?b=1&c=2"));
-  EXPECT_TRUE(accepts({.max_repeated_segments = 2}, "http://a.test/b/b/c"));
-  EXPECT_FALSE(accepts({.max_repeated_segments = 2}, "http://a.test/b/b/c/b"));
+  EXPECT_TRUE(accepts({.max_query_bytes = 3}, "http://a.test/?b=1"));
+  EXPECT_FALSE(accepts({.max_query_bytes = 2}, "http://a.test/?b=1"));
+  EXPECT_TRUE(accepts({}, "http://a.test/b/b/c/b/b"));
+  EXPECT_FALSE(accepts({}, "http://a.test/b/b/b"));
+  EXPECT_TRUE(accepts({}, "http://a.test/x/b/c/b/c/y"));
+  EXPECT_FALSE(accepts({}, "http://a.test/x/b/c/b/c/b/c/y"));
 }
 
 TEST(PageRankTest, MatchesTheKnownSolutionOfASmallGraph) {
