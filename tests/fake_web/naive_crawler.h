@@ -1,0 +1,47 @@
+// A crawler as simple as can be, to judge the ground truth by: one URL at a
+// time, over the network, with its own reading of HTML and URLs. It shares only
+// the reading of robots.txt's text with the fake web (which robots_rules_test
+// checks against strangers' cases). Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/fake_web/raw_client.h"
+#include "tests/fake_web/robots_rules.h"
+#include "tests/fake_web/truth.h"
+
+namespace gannet::fake_web {
+
+// The links of an HTML page that may be followed, as absolute URLs.
+std::vector<std::string> ExtractLinks(std::string_view html,
+                                      const std::string& page_url);
+// Empty if it is not an http URL.
+std::string ResolveUrl(std::string_view href, const std::string& base);
+
+class NaiveCrawler {
+ public:
+  // The server must have one thread: an answer on another connection then
+  // proves that it is awake, and that a stalled page is stalled on purpose.
+  NaiveCrawler(uint16_t port, CrawlRules rules);
+
+  // From URL to the name of its outcome.
+  std::map<std::string, std::string> Crawl(std::vector<std::string> seeds);
+  uint64_t requests() const { return requests_; }
+
+ private:
+  const RobotsRules& RobotsOf(const std::string& host);
+  WireResponse Ask(const std::string& host, const std::string& target);
+  // Returns the outcome and adds what is found.
+  std::string Visit(const std::string& url, std::vector<std::string>* found);
+
+  const uint16_t port_;
+  const CrawlRules rules_;
+  uint64_t requests_ = 0;
+  std::map<std::string, RobotsRules> robots_;
+};
+
+}  // namespace gannet::fake_web

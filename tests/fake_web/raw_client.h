@@ -1,0 +1,75 @@
+// A blocking HTTP client for tests that must see the bytes as they are: it
+// sends what it is told and says exactly how the answer ended. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "absl/time/time.h"
+
+namespace gannet::fake_web {
+
+enum class WireEnd {
+  kWhole,     // As long as its Content-Length says, or closed without one.
+  kCutShort,  // Closed before that.
+  kReset,     // RST.
+  kTimedOut,  // Silence.
+  kTooLong,   // More bytes than the client wants.
+  kNotHttp,   // No status line.
+};
+
+struct WireResponse {
+  WireEnd end = WireEnd::kNotHttp;
+  int status = 0;
+  std::multimap<std::string, std::string> headers;  // Names in lower case.
+  std::string body;
+  std::string raw;
+
+  std::string Header(const std::string& name) const;
+};
+
+class RawClient {
+ public:
+  // Connects to `address` (an IPv4 address such as 127.3.2.1), from `source`
+  // if it is not empty.
+  explicit RawClient(uint16_t port, const std::string& address = "127.0.0.1",
+                     const std::string& source = "");
+  ~RawClient();
+  RawClient(const RawClient&) = delete;
+  RawClient& operator=(const RawClient&) = delete;
+
+  bool connected() const { return fd_ >= 0; }
+  bool Send(std::string_view bytes);
+  // Reads one response. HEAD responses have no body.
+  WireResponse Read(bool head_only = false);
+  // Everything until the server closes or falls silent.
+  std::string ReadAll();
+
+  // Sends a GET on this connection and reads the response.
+  WireResponse Get(std::string_view host, std::string_view target,
+                   std::string_view more_headers = "");
+
+  absl::Duration silence = absl::Seconds(5);  // Then kTimedOut.
+  // Called once the server has been silent for so long, before giving up. If it
+  // returns after the server did something else, the silence is meant, and not
+  // the sleep of a busy machine.
+  std::function<void()> before_giving_up;
+  size_t most_head = 256 * 1024;
+  size_t most_body = 8 << 20;
+
+ private:
+  enum class More { kBytes, kClosed, kReset, kTimedOut };
+  More ReadMore();
+
+  int fd_ = -1;
+  std::string in_;
+};
+
+// One GET on its own connection.
+WireResponse Fetch(uint16_t port, std::string_view host,
+                   std::string_view target, std::string_view more_headers = "");
+
+}  // namespace gannet::fake_web

@@ -1,0 +1,88 @@
+// Decides what a request is answered with: the bytes, and how they are sent
+// (late, slowly, without end, cut off). Knows HTTP but no sockets; the server
+// does the sending. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "tests/fake_web/html_page.h"
+#include "tests/fake_web/http_request.h"
+#include "tests/fake_web/mutex.h"
+#include "tests/fake_web/web.h"
+#include "tests/fake_web/web_clock.h"
+
+namespace gannet::fake_web {
+
+// What follows a reply's last byte.
+enum class ReplyEnd : uint8_t {
+  kKeepAlive,
+  kClose,
+  kReset,    // RST instead of FIN.
+  kStall,    // Nothing, until the asker gives up.
+  kEndless,  // `endless` again and again, until the asker gives up.
+};
+
+struct Reply {
+  std::string bytes;  // Head and body.
+  size_t head_size = 0;
+  int status = 0;  // 0 if no status line is sent.
+  Nasty kind = Nasty::kNone;
+  ReplyEnd end = ReplyEnd::kKeepAlive;
+  absl::Duration delay;  // Before the first byte.
+  absl::Duration drip;   // If not zero, the bytes are spread over this time.
+  std::string_view endless;
+
+  void Clear() {
+    bytes.clear();  // Keeps its memory.
+    head_size = 0;
+    status = 0;
+    kind = Nasty::kNone;
+    end = ReplyEnd::kKeepAlive;
+    delay = drip = absl::ZeroDuration();
+    endless = {};
+  }
+};
+
+class Responder {
+ public:
+  // `web` and `clock` must outlive this.
+  Responder(const Web* web, const WebClock* clock);
+
+  // `asker`: IPv4 address, host byte order. `reply` is cleared first.
+  void Respond(const Request& request, uint32_t asker, Reply* reply)
+      ABSL_LOCKS_EXCLUDED(mu_);
+  // To bytes that are no request, or one with too long a head.
+  static void RespondBad(ParseResult why, Reply* reply);
+
+  const Web& web() const { return *web_; }
+
+ private:
+  void RespondRobots(const Request& request, uint32_t host, Reply* reply);
+  void RespondPage(const Request& request, const Ref& ref, Reply* reply);
+  void RespondOdd(const Request& request, const Ref& ref, Reply* reply)
+      ABSL_LOCKS_EXCLUDED(mu_);
+  void RespondHostile(const Ref& ref, Reply* reply);
+  void RespondHtml(const Request& request, const Ref& ref,
+                   std::string_view extra_headers, Reply* reply);
+  void RespondNonHtml(const Ref& ref, Reply* reply);
+  // For people: unknown hosts, /_web/HOST/PATH. (people_page.cc)
+  void RespondPerson(const Request& request, Reply* reply);
+
+  // How often `ref` was asked for before.
+  uint32_t CountTry(const Ref& ref) ABSL_LOCKS_EXCLUDED(mu_);
+
+  const Web* const web_;
+  const WebClock* const clock_;
+  const HtmlPages pages_;
+
+  Mutex mu_;
+  // Only of pages that recover after some tries.
+  absl::flat_hash_map<Ref, uint32_t> tries_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace gannet::fake_web

@@ -1,0 +1,102 @@
+#include "tests/fake_web/server.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "tests/fake_web/worker.h"
+
+namespace gannet::fake_web {
+namespace {
+
+// Every connection is a descriptor; take as many as we may.
+void RaiseDescriptorLimit() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+absl::StatusOr<int> Listen(uint16_t port, uint16_t* chosen) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) {
+    return absl::ResourceExhaustedError(
+        fmt::format("no socket: {}", strerror(errno)));
+  }
+  const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  // Keeps other machines out in the kernel. Old kernels allow it to root only;
+  // then AcceptOne's check stands alone.
+  setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 2);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_ANY);
+  address.sin_port = htons(port);
+  if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 ||
+      listen(fd, 4096) != 0) {
+    const std::string why = strerror(errno);
+    close(fd);
+    return absl::UnavailableError(fmt::format(
+        "cannot listen on port {}: {}; --port 0 takes a free one", port, why));
+  }
+  socklen_t size = sizeof(address);
+  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
+  *chosen = ntohs(address.sin_port);
+  return fd;
+}
+
+}  // namespace
+
+Server::Server(const Web* web, const WebClock* clock)
+    : responder_(web, clock) {}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Web* web,
+                                                      const WebClock* clock,
+                                                      ServerOptions options) {
+  if (options.threads < 1 || options.threads > 256) {
+    return absl::InvalidArgumentError("--threads must be 1 to 256");
+  }
+  RaiseDescriptorLimit();
+  std::unique_ptr<Server> server(new Server(web, clock));
+  auto listener = Listen(options.port, &server->port_);
+  if (!listener.ok()) return listener.status();
+  server->listener_ = *listener;
+  auto log =
+      RequestLog::Open(options.log_path, web->options(), options.keep_log);
+  if (!log.ok()) return log.status();
+  server->log_ = *std::move(log);
+  for (int i = 0; i < options.threads; ++i) {
+    server->workers_.push_back(std::make_unique<Worker>(
+        server->listener_, &server->responder_, server->log_.get()));
+  }
+  for (const auto& worker : server->workers_) {
+    server->threads_.emplace_back([w = worker.get()] { w->Run(); });
+  }
+  return server;
+}
+
+absl::Status Server::Stop() {
+  for (const auto& worker : workers_) worker->Stop();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+  return log_ == nullptr ? absl::OkStatus() : log_->Flush();
+}
+
+Server::~Server() {
+  Stop().IgnoreError();
+  if (listener_ >= 0) close(listener_);
+}
+
+Served Server::served() const {
+  Served served;
+  for (const auto& worker : workers_) worker->AddTo(&served);
+  return served;
+}
+
+}  // namespace gannet::fake_web

@@ -1,0 +1,78 @@
+// Serves a Web over HTTP/1.1 on every address of 127.0.0.0/8 and on nothing
+// else: the socket listens on the loopback device only (SO_BINDTODEVICE), and a
+// connection made to any other address of this machine is closed unread.
+//
+// Each thread has its own epoll loop; a connection stays with the thread that
+// accepted it, so connections need no locks. Delays and slow bytes are timers
+// of the loop. Requests on one connection are answered in order, pipelined or
+// not. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tests/fake_web/request_log.h"
+#include "tests/fake_web/responder.h"
+#include "tests/fake_web/web.h"
+#include "tests/fake_web/web_clock.h"
+
+namespace gannet::fake_web {
+
+struct ServerOptions {
+  uint16_t port = 0;  // 0: any free one.
+  int threads = 1;
+  std::string log_path = "";  // Empty: no file.
+  bool keep_log = false;  // Server::Log() needs it; takes memory per request.
+};
+
+// Numbers since the start.
+struct Served {
+  uint64_t connections = 0;
+  uint64_t requests = 0;
+  uint64_t bytes = 0;
+  std::vector<uint64_t> by_kind;    // By Nasty.
+  std::vector<uint64_t> by_status;  // By hundreds: [2] is 2xx, [0] no status.
+};
+
+class Worker;
+
+class Server {
+ public:
+  // `web` and `clock` must outlive the server. kUnavailable if the port is
+  // taken; kPermissionDenied if the log cannot be written.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const Web* web,
+                                                       const WebClock* clock,
+                                                       ServerOptions options);
+  ~Server();  // Stops.
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  uint16_t port() const { return port_; }
+  // Closes all connections; what is being answered is logged as aborted.
+  // Returns an error if the log could not be written. May be called again.
+  absl::Status Stop();
+
+  Served served() const;
+  // What was asked, by end of answer; options.keep_log must be set. An entry
+  // may come a moment after the asker has the last byte; after Stop() all are
+  // there.
+  std::vector<LogEntry> Log() const { return log_->Entries(); }
+  // Gives the log file what is buffered.
+  absl::Status FlushLog() { return log_->Flush(); }
+
+ private:
+  Server(const Web* web, const WebClock* clock);
+
+  Responder responder_;
+  std::unique_ptr<RequestLog> log_;
+  uint16_t port_ = 0;
+  int listener_ = -1;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace gannet::fake_web

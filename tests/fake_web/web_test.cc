@@ -1,0 +1,279 @@
+// The web as a function: same seed, same web; shaped like the real one.
+#include "tests/fake_web/web.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "tests/fake_web/html_page.h"
+#include "tests/fake_web/truth.h"
+#include "tests/fake_web/web_clock.h"
+
+namespace gannet::fake_web {
+namespace {
+
+std::unique_ptr<Web> MakeWeb(uint32_t hosts, uint64_t pages,
+                             std::string_view nasty = "none",
+                             uint64_t seed = 1) {
+  WebOptions options;
+  options.hosts = hosts;
+  options.pages = pages;
+  options.seed = seed;
+  options.nasty = ParseNasty(nasty).value();
+  return Web::Create(options).value();
+}
+
+std::vector<Ref> OrdinaryPages(const Web& web) {
+  std::vector<Ref> pages;
+  for (uint32_t host = 0; host < web.hosts().count(); ++host) {
+    for (uint32_t id = 0; id < web.hosts().Pages(host); ++id) {
+      pages.push_back({.host = host, .id = id});
+    }
+  }
+  return pages;
+}
+
+TEST(WebTest, SameSeedMakesTheSamePagesAndAnotherSeedOthers) {
+  const auto a = MakeWeb(20, 500), b = MakeWeb(20, 500);
+  const auto other = MakeWeb(20, 500, "none", 2);
+  const HtmlPages pages_a(a.get()), pages_b(b.get()), pages_other(other.get());
+  for (const Ref& ref : OrdinaryPages(*a)) {
+    std::string text_a, text_b, text_other;
+    pages_a.Append(ref, 0, HrefStyle::kAsServed, &text_a);
+    pages_b.Append(ref, 0, HrefStyle::kAsServed, &text_b);
+    ASSERT_EQ(text_a, text_b);
+    if (ref.id < other->hosts().Pages(ref.host)) {
+      pages_other.Append(ref, 0, HrefStyle::kAsServed, &text_other);
+      ASSERT_NE(text_a, text_other);
+    }
+  }
+}
+
+TEST(WebTest, HostsHaveAsManyPagesAsAskedForInAPowerLaw) {
+  const auto web = MakeWeb(1000, 100'000);
+  EXPECT_EQ(web->hosts().pages(), 100'000u);
+  // Zipf with exponent 0.9: the hundredth has 100^-0.9 of the first's pages.
+  const double first = web->hosts().Pages(web->hosts().ByRank(0));
+  const double hundredth = web->hosts().Pages(web->hosts().ByRank(99));
+  EXPECT_NEAR(hundredth / first, std::pow(100, -0.9), 0.002);
+  EXPECT_GE(web->hosts().Pages(web->hosts().ByRank(999)), 1u);
+}
+
+TEST(WebTest, LargestHostIsABound) {
+  WebOptions options;
+  options.hosts = 50;
+  options.pages = 5000;
+  options.largest_host = 130;
+  const auto web = Web::Create(options).value();
+  EXPECT_EQ(web->hosts().pages(), 5000u);
+  EXPECT_EQ(web->hosts().Pages(web->hosts().ByRank(0)), 130u);
+  options.largest_host = 99;
+  EXPECT_TRUE(absl::IsInvalidArgument(Web::Create(options).status()));
+}
+
+TEST(WebTest, SomeHostsShareARegistrableDomainUnderSeveralTlds) {
+  const auto web = MakeWeb(400, 4000);
+  std::set<std::string> domains, tlds, names;
+  for (uint32_t host = 0; host < web->hosts().count(); ++host) {
+    const std::string name(web->hosts().Name(host));
+    names.insert(name);
+    EXPECT_EQ(web->hosts().Find(name), host);
+    const size_t dot = name.rfind('.');
+    tlds.insert(name.substr(dot));
+    const size_t before = name.rfind('.', dot - 1);
+    domains.insert(before == name.npos ? name : name.substr(before + 1));
+  }
+  EXPECT_EQ(names.size(), 400u);
+  EXPECT_EQ(tlds.size(), 3u);
+  EXPECT_LT(domains.size(), 360u);
+  EXPECT_GT(domains.size(), 200u);
+}
+
+TEST(WebTest, EveryUrlLeadsBackToItsPage) {
+  const auto web = MakeWeb(40, 2000, "all");
+  Truth truth(web.get(), {});
+  std::set<std::string> urls;
+  for (const TruePage& page : truth.AllUrls()) {
+    const std::string url = web->Url(page.ref);
+    EXPECT_TRUE(urls.insert(url).second) << url << " is two pages";
+    const auto found = web->FindUrl(url);
+    ASSERT_TRUE(found.has_value()) << url;
+    ASSERT_EQ(*found, page.ref) << url;
+    EXPECT_FALSE(web->FindUrl(url + "x").has_value()) << url;
+  }
+}
+
+TEST(WebTest, UrlsAreAsLongAsRealOnes) {
+  const auto web = MakeWeb(200, 4000);
+  std::vector<size_t> lengths;
+  size_t with_query = 0;
+  for (const Ref& ref : OrdinaryPages(*web)) {
+    const std::string url = web->Url(ref);
+    lengths.push_back(url.size());
+    with_query += url.find('?') != url.npos;
+  }
+  std::sort(lengths.begin(), lengths.end());
+  EXPECT_GE(lengths[lengths.size() / 2], 60u);
+  EXPECT_LE(lengths.back(), 150u);  // So that limits can leave them alone.
+  EXPECT_GT(with_query, lengths.size() / 10);
+  EXPECT_LT(with_query, lengths.size() / 3);
+}
+
+TEST(WebTest, PagesAreAbout14KilobytesWith22Links) {
+  const auto web = MakeWeb(100, 4000);
+  const HtmlPages pages(web.get());
+  std::vector<size_t> sizes;
+  double bytes = 0, links = 0, nofollow = 0;
+  for (const Ref& ref : OrdinaryPages(*web)) {
+    std::string html;
+    pages.Append(ref, 0, HrefStyle::kAsServed, &html);
+    sizes.push_back(html.size());
+    bytes += static_cast<double>(html.size());
+    Links all;
+    web->AppendLinks(ref, &all);
+    for (const Link& link : all) {
+      links += link.kind == LinkKind::kAnchor;
+      nofollow += link.nofollow;
+    }
+  }
+  std::sort(sizes.begin(), sizes.end());
+  const auto n = static_cast<double>(sizes.size());
+  EXPECT_NEAR(static_cast<double>(sizes[sizes.size() / 2]), 14'000, 700);
+  EXPECT_NEAR(bytes / n, 14'000, 1000);
+  EXPECT_GT(sizes.back(), 60'000u);  // The tail of the power law.
+  EXPECT_NEAR(links / n, 22, 2);
+  EXPECT_GT(nofollow / n, 0.3);
+}
+
+TEST(WebTest, InLinksFollowAPowerLaw) {
+  const auto web = MakeWeb(200, 20'000);
+  std::vector<uint32_t> in_links(web->hosts().pages());
+  for (const Ref& ref : OrdinaryPages(*web)) {
+    Links links;
+    web->AppendLinks(ref, &links);
+    for (const Link& link : links) {
+      if (link.kind != LinkKind::kAnchor) continue;
+      ++in_links[web->hosts().FirstPage(link.target.host) + link.target.id];
+    }
+  }
+  std::sort(in_links.rbegin(), in_links.rend());
+  // The top percent gets more than a quarter, half of the pages under 10 each.
+  double all = 0, top = 0;
+  for (size_t i = 0; i < in_links.size(); ++i) {
+    all += in_links[i];
+    if (i < in_links.size() / 100) top += in_links[i];
+  }
+  EXPECT_GT(top / all, 0.25);
+  EXPECT_LT(in_links[in_links.size() / 2], 15u);
+  EXPECT_GE(in_links.back(), 1u);
+}
+
+TEST(WebTest, EveryPageIsReachableFromTheSeed) {
+  for (const uint64_t seed : {1, 2, 3}) {
+    const auto web = MakeWeb(300, 6000, "none", seed);
+    Truth truth(web.get(), {});
+    EXPECT_EQ(truth.Reachable().size(), 6000u);
+  }
+}
+
+TEST(WebTest, NoOpenPageHidesBehindAClosedHost) {
+  for (const std::string agent : {"gannet", "somebody"}) {
+    const auto web = MakeWeb(300, 6000, "all");
+    Truth truth(web.get(), {.agent = agent});
+    size_t ordinary = 0, closed_hosts_pages = 0;
+    for (const TruePage& page : truth.Reachable()) {
+      ordinary +=
+          page.ref.kind == Nasty::kNone && page.outcome == Outcome::kFetched;
+    }
+    for (uint32_t host = 0; host < web->hosts().count(); ++host) {
+      if (!truth.RobotsOf(host).Allows("/")) {
+        closed_hosts_pages += web->hosts().Pages(host);
+      }
+    }
+    EXPECT_GT(closed_hosts_pages, 0u);
+    EXPECT_EQ(ordinary, 6000 - closed_hosts_pages) << agent;
+  }
+}
+
+TEST(WebTest, EveryNastyKindAppearsInASmallWeb) {
+  const auto web = MakeWeb(60, 3000, "all");
+  Truth truth(web.get(), {});
+  NastySet seen;
+  for (const TruePage& page : truth.Reachable()) {
+    seen.set(static_cast<size_t>(page.ref.kind));
+  }
+  for (uint32_t host = 0; host < web->hosts().count(); ++host) {
+    seen.set(static_cast<size_t>(web->RobotsKind(host)));
+  }
+  for (const NastyInfo& info : AllNasty()) {
+    if (info.group.empty() || info.kind == Nasty::kChanges) continue;
+    EXPECT_TRUE(Has(seen, info.kind)) << info.name;
+  }
+}
+
+TEST(WebTest, PagesChangeOncePerIntervalAndGroupsDifferByTwo) {
+  const auto web = MakeWeb(50, 500, "changes");
+  const absl::Time start = WebClock::DefaultOrigin();
+  std::set<absl::Duration> intervals;
+  for (const Ref& ref : OrdinaryPages(*web)) {
+    const absl::Duration interval = web->ChangeInterval(ref);
+    intervals.insert(interval);
+    const uint64_t before = web->VersionAt(ref, start);
+    const uint64_t after = web->VersionAt(ref, start + 100 * interval);
+    EXPECT_NEAR(static_cast<double>(after - before), 100, 1);
+    const absl::Time changed = web->LastModified(ref, start);
+    EXPECT_LE(changed, start);
+    EXPECT_EQ(web->VersionAt(ref, changed + absl::Milliseconds(1)), before);
+    EXPECT_EQ(web->VersionAt(ref, changed - absl::Milliseconds(1)), before - 1);
+  }
+  EXPECT_EQ(intervals.size(), 7u);
+  EXPECT_EQ(*intervals.begin() * 64, *intervals.rbegin());
+}
+
+TEST(WebTest, LatencyIsADistanceBetweenHostAndAsker) {
+  WebOptions options;
+  options.latency = absl::Milliseconds(100);
+  const auto web = Web::Create(options).value();
+  std::set<absl::Duration> seen;
+  for (uint32_t host = 0; host < 50; ++host) {
+    const absl::Duration latency = web->Latency(host, 0x7f000001);
+    EXPECT_EQ(latency, web->Latency(host, 0x7f000001));
+    EXPECT_LE(latency, absl::Milliseconds(142));
+    seen.insert(latency);
+    EXPECT_NE(latency, web->Latency(host, 0x7f000002));
+  }
+  EXPECT_GT(seen.size(), 20u);
+}
+
+TEST(WebOptionsTest, OptionsSurviveALineOfText) {
+  WebOptions options;
+  options.seed = 77;
+  options.hosts = 9;
+  options.nasty = ParseNasty("traps,redirect-loop").value();
+  options.suffixes = {"co.example", "test"};
+  options.latency = absl::Milliseconds(20);
+  options.gzip = true;
+  options.graph = "a file with spaces";
+  const std::string line = FormatOptions(options);
+  EXPECT_EQ(FormatOptions(ParseOptions(line).value()), line);
+  EXPECT_FALSE(ParseOptions("seed=x").ok());
+}
+
+TEST(NastyTest, ListsTakeKindsGroupsAndExceptions) {
+  const NastySet set = ParseNasty("errors,slow,-gone").value();
+  EXPECT_TRUE(Has(set, Nasty::kNotFound));
+  EXPECT_TRUE(Has(set, Nasty::kSlow));
+  EXPECT_FALSE(Has(set, Nasty::kGone));
+  EXPECT_EQ(ParseNasty(FormatNasty(set)).value(), set);
+  EXPECT_TRUE(absl::IsInvalidArgument(ParseNasty("eror").status()));
+  for (const NastyInfo& info : AllNasty()) {
+    EXPECT_EQ(Info(info.kind).name, info.name);  // The table is in order.
+    EXPECT_EQ(NastyByName(info.name), info.kind);
+  }
+}
+
+}  // namespace
+}  // namespace gannet::fake_web

@@ -1,0 +1,70 @@
+// One thread of the server: an epoll loop, its connections and their timers.
+// Run() is called by one thread; Stop() and the counters may be used by any.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <queue>
+#include <vector>
+
+#include "tests/fake_web/connection.h"
+#include "tests/fake_web/server.h"
+
+namespace gannet::fake_web {
+
+class Worker final : public ConnectionContext {
+ public:
+  // `listener`, `responder` and `log` must outlive the worker.
+  Worker(int listener, Responder* responder, RequestLog* log);
+  ~Worker();
+
+  void Run();
+  void Stop();
+  void AddTo(Served* served) const;
+
+  Responder* responder() override { return responder_; }
+  void Answered(LogEntry entry) override;
+  bool wants_log() const override { return log_->wanted(); }
+
+ private:
+  struct Timer {
+    int64_t at_ns;
+    int fd;
+    uint64_t serial;  // Of the connection: its fd may have been used again.
+    bool operator>(const Timer& other) const { return at_ns > other.at_ns; }
+  };
+  struct Slot {
+    std::unique_ptr<Connection> connection;
+    uint64_t serial = 0;
+  };
+
+  void Accept();
+  void AcceptOne(int fd, uint32_t asker);
+  void RunConnection(int fd, uint32_t events);
+  void RunTimers();
+  int TimeoutMs() const;
+
+  const int listener_;
+  Responder* const responder_;
+  RequestLog* const log_;
+  const int epoll_;
+  const int wake_;
+  int spare_;  // Closed to accept and refuse when descriptors run out.
+
+  std::vector<Slot> slots_;  // By fd.
+  uint64_t next_serial_ = 1;
+  std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
+  std::vector<std::pair<int, uint64_t>> again_;
+
+  std::atomic<bool> stop_{false};
+  std::atomic<uint64_t> connections_{0};
+  std::atomic<uint64_t> requests_{0};
+  std::atomic<uint64_t> bytes_{0};
+  std::array<std::atomic<uint64_t>, static_cast<size_t>(Nasty::kCount)>
+      by_kind_{};
+  std::array<std::atomic<uint64_t>, 6> by_status_{};
+};
+
+}  // namespace gannet::fake_web
