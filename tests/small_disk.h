@@ -12,8 +12,6 @@
 #include <functional>
 #include <string>
 
-#include "tests/temporary_folder.h"
-
 namespace gannet {
 
 struct SmallDiskResult {
@@ -31,10 +29,9 @@ inline bool EnterMountNamespace() {
   return mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
 }
 
-// `body` gets the disk's folder, and returns what went wrong.
-inline SmallDiskResult OnSmallDisk(
-    size_t bytes, const std::function<std::string(const std::string&)>& body) {
-  TemporaryFolder folder;
+// Runs `body` with an empty disk on `folder`; it returns what went wrong.
+inline SmallDiskResult OnSmallDisk(size_t bytes, const std::string& folder,
+                                   const std::function<std::string()>& body) {
   int ends[2];
   if (pipe(ends) != 0) return {false, "no pipe"};
   const pid_t child = fork();
@@ -43,10 +40,10 @@ inline SmallDiskResult OnSmallDisk(
     const std::string size = "size=" + std::to_string(bytes);
     std::string answer;
     if (!EnterMountNamespace() ||
-        mount("tmpfs", folder.path().c_str(), "tmpfs", 0, size.c_str()) != 0) {
+        mount("tmpfs", folder.c_str(), "tmpfs", 0, size.c_str()) != 0) {
       answer = "-";
     } else {
-      answer = "+" + body(folder.path());
+      answer = "+" + body();
     }
     const ssize_t written = write(ends[1], answer.data(), answer.size());
     _exit(written == static_cast<ssize_t>(answer.size()) ? 0 : 1);

@@ -1,8 +1,6 @@
 // Where tests find data that strangers made: $GANNET_TEST_DATA, else
 // shared/data beside the project. Nothing of it is in the repository, so a test
 // that needs it skips with a clear word where it is absent.
-//
-// The target that includes this defines GANNET_SOURCE_DIR (the project's root).
 #pragma once
 
 #include <cstdlib>
@@ -12,7 +10,7 @@
 #include <optional>
 #include <string>
 
-namespace gannet::testing {
+namespace gannet {
 
 inline std::filesystem::path TestDataPath(const std::string& name) {
   const char* folder = std::getenv("GANNET_TEST_DATA");
@@ -30,14 +28,14 @@ inline std::optional<std::string> ReadTestData(const std::string& name) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-}  // namespace gannet::testing
+}  // namespace gannet
 
 // Reads `name` into `variable`, or skips the test and says how not to.
 #define GANNET_READ_OR_SKIP(variable, name)                              \
   const std::optional<std::string> variable##_or =                       \
-      ::gannet::testing::ReadTestData(name);                             \
+      ::gannet::ReadTestData(name);                                      \
   if (!variable##_or.has_value()) {                                      \
-    GTEST_SKIP() << "no " << ::gannet::testing::TestDataPath(name)       \
+    GTEST_SKIP() << "no " << ::gannet::TestDataPath(name)                \
                  << ": set GANNET_TEST_DATA to the folder of test data"; \
   }                                                                      \
   const std::string& variable = *variable##_or

@@ -11,7 +11,7 @@
 
 #include "tests/fake_web/naive_crawler.h"
 #include "tests/fake_web/server.h"
-#include "tests/fake_web/test_data.h"
+#include "tests/test_data.h"
 
 namespace gannet::fake_web {
 namespace {
@@ -67,8 +67,8 @@ TEST(GraphTest, CrawlingASmallGraphFindsItsPagesAndOnlyThem) {
 }
 
 TEST(GraphTest, ServesTheRecordedGraphOfCnr) {
-  const std::string path = TestData("graph/cnr-2000-edges.txt.zst");
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << kNoTestData;
+  const std::string path = TestDataPath("graph/cnr-2000-edges.txt.zst");
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
   WebOptions options;
   options.hosts = 700;
   options.graph = path;

@@ -143,7 +143,7 @@ RequestLog::~RequestLog() {
 
 void RequestLog::Add(LogEntry entry) {
   if (!wanted()) return;
-  MutexLock lock(&mu_);
+  storage::MutexLock lock(&mu_);
   if (file_ != nullptr) {
     AppendLogLine(entry, &buffer_);
     if (buffer_.size() >= kBufferBytes) {
@@ -157,13 +157,13 @@ void RequestLog::Add(LogEntry entry) {
 }
 
 std::vector<LogEntry> RequestLog::Entries() const {
-  MutexLock lock(&mu_);
+  storage::MutexLock lock(&mu_);
   return entries_;
 }
 
 absl::Status RequestLog::Flush() {
   if (file_ == nullptr) return absl::OkStatus();
-  MutexLock lock(&mu_);
+  storage::MutexLock lock(&mu_);
   if (fwrite(buffer_.data(), 1, buffer_.size(), file_) != buffer_.size() ||
       fflush(file_) != 0) {
     failed_ = true;

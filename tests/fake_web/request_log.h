@@ -28,7 +28,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
-#include "tests/fake_web/mutex.h"
+#include "storage/mutex.h"
 #include "tests/fake_web/nasty.h"
 #include "tests/fake_web/web_options.h"
 
@@ -84,7 +84,7 @@ class RequestLog {
 
   FILE* const file_;  // Null if there is none.
   const bool keep_;
-  mutable Mutex mu_;
+  mutable storage::Mutex mu_;
   std::string buffer_ ABSL_GUARDED_BY(mu_);
   std::vector<LogEntry> entries_ ABSL_GUARDED_BY(mu_);
   bool failed_ ABSL_GUARDED_BY(mu_) = false;

@@ -10,9 +10,9 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
+#include "storage/mutex.h"
 #include "tests/fake_web/html_page.h"
 #include "tests/fake_web/http_request.h"
-#include "tests/fake_web/mutex.h"
 #include "tests/fake_web/web.h"
 #include "tests/fake_web/web_clock.h"
 
@@ -80,7 +80,7 @@ class Responder {
   const WebClock* const clock_;
   const HtmlPages pages_;
 
-  Mutex mu_;
+  storage::Mutex mu_;
   // Only of pages that recover after some tries.
   absl::flat_hash_map<Ref, uint32_t> tries_ ABSL_GUARDED_BY(mu_);
 };

@@ -89,7 +89,7 @@ constexpr std::string_view kOkHtml =
 }  // namespace
 
 uint32_t Responder::CountTry(const Ref& ref) {
-  MutexLock lock(&mu_);
+  storage::MutexLock lock(&mu_);
   return tries_[ref]++;
 }
 

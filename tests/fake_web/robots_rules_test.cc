@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/fake_web/robots_file.h"
-#include "tests/fake_web/test_data.h"
+#include "tests/test_data.h"
 
 namespace gannet::fake_web {
 namespace {
@@ -71,10 +71,9 @@ std::string TextOf(const nlohmann::json& value) {
 }
 
 TEST(RobotsRulesTest, AgreesWithAllStandardCasesOfStrangers) {
-  std::ifstream in(TestData("robots/rfc9309-cases.json"));
-  if (!in) GTEST_SKIP() << kNoTestData;
+  GANNET_READ_OR_SKIP(cases, "robots/rfc9309-cases.json");
   int checked = 0;
-  for (const auto& test : nlohmann::json::parse(in)) {
+  for (const auto& test : nlohmann::json::parse(cases)) {
     if (test["type"] != "STANDARD") continue;
     const std::string url = TextOf(test["url"]);
     const size_t scheme = url.find("://");

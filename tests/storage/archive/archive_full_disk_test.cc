@@ -1,14 +1,10 @@
-// A disk that really is full: a small tmpfs in a mount namespace of its own,
-// in a child process, so that the mount dies with it. Needs root, or user
-// namespaces; skipped with a word where there are neither.
+// A disk that really is full (small_disk.h).
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sched.h>
-#include <sys/mount.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/small_disk.h"
 #include "tests/storage/archive/archive_testing.h"
 #include "tests/storage/archive/sample_pages.h"
 
@@ -19,37 +15,16 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr int kCannotMount = 77;
-
-bool EnterNamespace() {
-  if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) {
-    return false;
-  }
-  return mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
-}
-
-// Runs `body` with a tmpfs of `size` on `folder`; false if it cannot.
 template <typename Body>
-void WithSmallDisk(const std::filesystem::path& folder, const char* size,
+void WithSmallDisk(const std::filesystem::path& folder, size_t bytes,
                    Body body) {
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    if (!EnterNamespace() ||
-        mount("tmpfs", folder.c_str(), "tmpfs", 0, size) != 0) {
-      _exit(kCannotMount);
-    }
+  const SmallDiskResult result = OnSmallDisk(bytes, folder, [&] {
     body();
     std::fflush(nullptr);
-    _exit(testing::Test::HasFailure() ? 1 : 0);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  ASSERT_TRUE(WIFEXITED(status)) << "killed by " << WTERMSIG(status);
-  if (WEXITSTATUS(status) == kCannotMount) {
-    GTEST_SKIP() << "no right to mount a small tmpfs here";
-  }
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+    return std::string(testing::Test::HasFailure() ? "see above" : "");
+  });
+  if (!result.could_mount) GTEST_SKIP() << result.problem;
+  EXPECT_EQ(result.problem, "");
 }
 
 // Takes all the space that is left.
@@ -84,7 +59,7 @@ void ExpectPage(Archive& archive, const Position& position, uint32_t seed,
 
 TEST(ArchiveFullDiskTest, WritingStopsWithAClearWordAndGoesOnWithSpace) {
   TestFolder folder;
-  WithSmallDisk(folder.path(), "size=1m", [&folder] {
+  WithSmallDisk(folder.path(), 1 << 20, [&folder] {
     auto archive =
         Archive::Open(folder.path() / "a", TestSettings(), {}).value();
     const std::filesystem::path filler = folder.path() / "filler";
@@ -122,7 +97,7 @@ TEST(ArchiveFullDiskTest, WritingStopsWithAClearWordAndGoesOnWithSpace) {
 
 TEST(ArchiveFullDiskTest, HalfAGroupIsTakenBack) {
   TestFolder folder;
-  WithSmallDisk(folder.path(), "size=1m", [&folder] {
+  WithSmallDisk(folder.path(), 1 << 20, [&folder] {
     auto archive = Archive::Open(folder.path(), TestSettings(), {}).value();
     const Position a = AppendPage(*archive, 1).value();
     const ArchiveState state = archive->Sync().value();
@@ -140,7 +115,7 @@ TEST(ArchiveFullDiskTest, HalfAGroupIsTakenBack) {
 
 TEST(ArchiveFullDiskTest, FileThatCannotBeFinishedIsFinishedLater) {
   TestFolder folder;
-  WithSmallDisk(folder.path(), "size=1m", [&folder] {
+  WithSmallDisk(folder.path(), 1 << 20, [&folder] {
     TestFolder* const disk = &folder;
     ArchiveSettings settings = TestSettings();
     settings.cdxj_memory = 1000;  // Runs on the full disk: must not matter.

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -14,24 +13,12 @@
 #include <vector>
 
 #include "storage/archive/archive.h"
+#include "tests/temporary_folder.h"
 
 namespace gannet::storage {
 
 class TestFolder {
  public:
-  TestFolder() {
-    std::string name =
-        std::filesystem::path(testing::TempDir()) / "gannet_archive.XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) std::abort();
-    path_ = name;
-  }
-  ~TestFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TestFolder(const TestFolder&) = delete;
-  TestFolder& operator=(const TestFolder&) = delete;
-
   const std::filesystem::path& path() const { return path_; }
 
   // Names in the folder that end in `suffix`, sorted.
@@ -46,7 +33,8 @@ class TestFolder {
   }
 
  private:
-  std::filesystem::path path_;
+  const TemporaryFolder folder_;
+  const std::filesystem::path path_ = folder_.path();
 };
 
 inline std::string BytesOf(const std::filesystem::path& path) {

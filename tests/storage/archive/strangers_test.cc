@@ -2,23 +2,18 @@
 // expected numbers were counted with Python's gzip module.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <map>
 
 #include "storage/archive/digest.h"
 #include "storage/archive/http_message.h"
 #include "storage/archive/warc_reader.h"
 #include "tests/storage/archive/archive_testing.h"
+#include "tests/test_data.h"
 
 namespace gannet::storage {
 namespace {
 
-std::filesystem::path StrangersFolder() {
-  const char* data = std::getenv("GANNET_TEST_DATA");
-  const std::filesystem::path root =
-      data != nullptr ? data : GANNET_DEFAULT_TEST_DATA;
-  return root / "warc";
-}
+std::filesystem::path StrangersFolder() { return TestDataPath("warc"); }
 
 struct Expected {
   const char* name;

@@ -160,7 +160,9 @@ std::string FillTheDisk(const std::string& disk) {
 }
 
 TEST(CrawlDbErrorsTest, AFullDiskIsSaidClearlyAndLosesNothing) {
-  const SmallDiskResult result = OnSmallDisk(24 << 20, FillTheDisk);
+  TemporaryFolder folder;
+  const SmallDiskResult result = OnSmallDisk(
+      24 << 20, folder.path(), [&] { return FillTheDisk(folder.path()); });
   if (!result.could_mount) GTEST_SKIP() << result.problem;
   EXPECT_EQ(result.problem, "");
 }
