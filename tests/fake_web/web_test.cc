@@ -198,6 +198,27 @@ TEST(WebTest, NoOpenPageHidesBehindAClosedHost) {
   }
 }
 
+// Random links reach nearly every host as well; this is what makes it certain.
+TEST(WebTest, AHomePageIsLinkedFromItsNearestAncestorThatIsOpenToAll) {
+  const auto web = MakeWeb(500, 6000, "all");
+  Truth truth(web.get(), {.agent = "somebody"});
+  uint32_t adopted = 0;
+  for (uint32_t host = 1; host < web->hosts().count(); ++host) {
+    uint32_t parent = (host - 1) / 4;
+    while (!truth.RobotsOf(parent).Allows("/") ||
+           web->RobotsKind(parent) == Nasty::kRobotsHuge) {
+      parent = (parent - 1) / 4;
+    }
+    adopted += parent != (host - 1) / 4;
+    Links links;
+    web->AppendLinks({.host = parent}, &links);
+    EXPECT_TRUE(std::any_of(links.begin(), links.end(), [&](const Link& link) {
+      return link.target == Ref{.host = host} && !link.nofollow;
+    })) << host;
+  }
+  EXPECT_GT(adopted, 5u);
+}
+
 TEST(WebTest, EveryNastyKindAppearsInASmallWeb) {
   const auto web = MakeWeb(60, 3000, "all");
   Truth truth(web.get(), {});
