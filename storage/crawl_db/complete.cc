@@ -31,7 +31,7 @@ void PayOut(Store& store, Edit& edit, const Completion& completion,
   edit.delta.pages -= record.cash();
   edit.delta.round -= share;
   record.set_cash(0);
-  if (completion.keeps_history) record.set_history(record.history() + cash);
+  if (completion.keeps_history) AddHistory(record, cash);
 
   const auto links = static_cast<int64_t>(completion.outlinks.size());
   if (links == 0) {
@@ -44,12 +44,25 @@ void PayOut(Store& store, Edit& edit, const Completion& completion,
   segment.set_redirects(completion.outlink_redirects);
   for (const PageKey& target : completion.outlinks) {
     segment.add_targets(target.bytes);
+    edit.last_target = std::max(edit.last_target, target.bytes);
   }
   store.PutMessage(edit, Column::kRounds, keys::Outlinks(completion.page.bytes),
                    segment);
   const int64_t paid = segment.cash_each() * links;
   edit.delta.round += paid;
   edit.delta.root += cash - paid;
+}
+
+absl::Status CheckCompletion(const Completion& completion) {
+  if (!proto::PageState_IsValid(completion.outcome.state())) {
+    return absl::InvalidArgumentError("an outcome has no known state");
+  }
+  for (const PageKey& target : completion.outlinks) {
+    if (!IsPageKey(target.bytes)) {
+      return absl::InvalidArgumentError("an outlink has no page key");
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -59,7 +72,10 @@ absl::StatusOr<int64_t> CrawlDb::Complete(
     absl::Span<const HostUpdate> hosts, const proto::ArchiveState& archive) {
   std::vector<const Completion*> sorted;
   sorted.reserve(completions.size());
-  for (const Completion& c : completions) sorted.push_back(&c);
+  for (const Completion& c : completions) {
+    if (absl::Status status = CheckCompletion(c); !status.ok()) return status;
+    sorted.push_back(&c);
+  }
   std::sort(sorted.begin(), sorted.end(),
             [](const Completion* a, const Completion* b) {
               return a->page.bytes < b->page.bytes;
@@ -73,14 +89,21 @@ absl::StatusOr<int64_t> CrawlDb::Complete(
   std::set<std::string_view> named;
   for (const HostUpdate& update : hosts) {
     to_lock.push_back(update.host.bytes);
-    if (!named.insert(update.host.bytes).second) {
-      return absl::InvalidArgumentError("a host is named twice in one batch");
+    if (!IsHostKey(update.host.bytes) ||
+        !named.insert(update.host.bytes).second) {
+      return absl::InvalidArgumentError(
+          "a host has no key, or is named twice in one batch");
     }
   }
 
   StripeLocks locks(*store_, to_lock);
   auto records = store_->GetPages(pages);
   if (!records.ok()) return records.status();
+  // Stragglers would add outlinks behind update's cursor.
+  if (store_->journal().phase() != proto::FETCH) {
+    return absl::FailedPreconditionError(
+        "pages are completed only while a round fetches");
+  }
   const int64_t share = store_->journal().root_share();
   Edit edit;
   for (size_t i = 0; i < sorted.size(); ++i) {
@@ -109,7 +132,9 @@ absl::StatusOr<int64_t> CrawlDb::Complete(
       return status;
     }
   }
-  store_->PutMessage(edit, Column::kMeta, "archive", archive);
+  if (archive.open_size() > 0) {
+    store_->PutMessage(edit, Column::kMeta, keys::kArchive, archive);
+  }
   if (absl::Status status = store_->Commit(edit, /*sync=*/true); !status.ok()) {
     return status;
   }

@@ -145,12 +145,15 @@ class CrawlDb {
   absl::StatusOr<Selection> Top(size_t width, size_t per_host);
   // Moves pages from the frontier to the open round's fetch list. A page that
   // has moved since Top saw it is left out. Returns how many were taken.
+  // REQUIRES: `selection` is Top's, in its order.
   absl::StatusOr<int64_t> Claim(const Selection& selection);
   // Gives pages of the open round back to the frontier, with their cash.
   absl::Status Release(absl::Span<const PageKey> pages);
   // Moves what is due from the schedule to the frontier: at most `most` pages,
-  // and as many that were put aside while their hosts rested. Returns how many.
-  absl::StatusOr<int64_t> WakeDue(absl::Time now, int64_t most);
+  // and as many that were put aside while their hosts rested, at most
+  // `per_host` of one host. Returns how many.
+  absl::StatusOr<int64_t> WakeDue(absl::Time now, int64_t most,
+                                  int64_t per_host);
   // When the next page or host is due, if any.
   absl::StatusOr<std::optional<absl::Time>> NextDue();
 
@@ -162,7 +165,9 @@ class CrawlDb {
   // The root pays evenly to the fetch list, which never grows after this.
   absl::Status PayRoot();
   // Group commit: synced. What is not in the open round is skipped (it was
-  // forgotten meanwhile); returns how many were completed.
+  // forgotten meanwhile); returns how many were completed. An empty `archive`
+  // leaves the one stored before.
+  // REQUIRES: the round is in its fetch phase; otherwise kFailedPrecondition.
   absl::StatusOr<int64_t> Complete(absl::Span<const Completion> completions,
                                    absl::Span<const HostUpdate> hosts,
                                    const proto::ArchiveState& archive);
@@ -173,10 +178,12 @@ class CrawlDb {
   absl::Status ForEachOutlinks(
       const std::function<void(std::string_view page,
                                const proto::OutlinkSegment&)>& visit);
+  // Targets come in key order, all of them: those between the last cursor and
+  // this one that are not named are taken as having no cash.
   absl::StatusOr<PutCounts> Settle(const Settlement& settlement,
                                    const Moment& moment);
-  // REQUIRES: every page was completed or released and every outlink settled;
-  // otherwise kFailedPrecondition.
+  // REQUIRES: the round updates, every page was completed or released, and
+  // every outlink is settled; otherwise kFailedPrecondition.
   absl::Status CloseRound(std::string_view report);
   absl::StatusOr<std::string> Report(uint64_t round);
 
@@ -203,7 +210,8 @@ class CrawlDb {
       const PageKey& from,
       const std::function<bool(std::string_view page,
                                const proto::PageRecord&)>& visit);
-  // Removes all trace of a page; its cash goes to the root.
+  // Removes a page from all columns that hold known pages; its cash goes to the
+  // root. A link that is found later, or waits deferred, may bring it back.
   absl::Status Forget(const PageKey& page);
   absl::StatusOr<proto::HostRecord> GetHost(const HostKey& host);
   absl::StatusOr<int64_t> HostPages(const HostKey& host);
@@ -216,12 +224,14 @@ class CrawlDb {
 
   // --- Invariants (verify.cc) ------------------------------------------------
 
-  // Checks I1 and I3 and all counts on a snapshot, while others write: every
-  // page if `full`, else the pages that changed since the last Verify that
-  // passed (all, if that is no longer known). Calls `look` for each page looked
-  // at, so that the caller can check what is his.
+  // Checks the invariants on a snapshot, while others write. Full: I1, I3 and
+  // all counts, of every page and row. Else: the ledger and the open round, and
+  // I1 of the pages and rows that changed since the last Verify that passed
+  // (all, if that is no longer known). Calls `look` for each page looked at, so
+  // that the caller can check what is his; if it says false, this Verify has
+  // not passed.
   using LookAtPage =
-      std::function<void(std::string_view page, const proto::PageRecord&)>;
+      std::function<bool(std::string_view page, const proto::PageRecord&)>;
   absl::StatusOr<std::vector<Check>> Verify(bool full,
                                             const LookAtPage& look = {});
 
@@ -231,6 +241,8 @@ class CrawlDb {
   // Adds `urls` (sorted, distinct; stripes locked) to the edit.
   absl::StatusOr<PutCounts> AddFound(Edit& edit, absl::Span<const Found> urls,
                                      const Moment& moment);
+  absl::StatusOr<int64_t> WakeHost(Edit& edit, const HostKey& host,
+                                   int64_t most);
   absl::Status AddWaiting(Edit& edit, const Settlement& settlement);
   absl::Status AddHost(Edit& edit, const HostUpdate& update, bool by_wake);
 

@@ -62,6 +62,9 @@ absl::StatusOr<Selection> CrawlDb::Top(size_t width, size_t per_host) {
   }
 
   Selection selection;
+  selection.pages.reserve(width);
+  taken.reserve(width);
+  const bool somebody_rests = store_->AnyHostHasPagesAside();
   std::unique_ptr<rocksdb::Iterator> it(
       store_->db().NewIterator(LongRead(), store_->column(Column::kFrontier)));
   int stepped_over = 0;
@@ -69,10 +72,13 @@ absl::StatusOr<Selection> CrawlDb::Top(size_t width, size_t per_host) {
   while (it->Valid() && selection.pages.size() < width) {
     uint8_t step = 0;
     std::string_view page;
-    if (!keys::ParseActiveFrontier(View(it->key()), step, page)) break;
+    if (it->key()[0] != 'a') break;
+    if (!keys::ParseActiveFrontier(View(it->key()), step, page)) {
+      return absl::DataLossError("a row of the frontier cannot be decoded");
+    }
     const std::string_view host = HostPartOf(page);
     bool rests = false;
-    {
+    if (somebody_rests) {
       MutexLock lock(&store_->stripe_mutex(Store::StripeOf(host)));
       rests = store_->IsResting(host);
     }
@@ -184,12 +190,46 @@ absl::Status CrawlDb::Release(absl::Span<const PageKey> pages) {
   return store_->Commit(edit, /*sync=*/false);
 }
 
-absl::StatusOr<int64_t> CrawlDb::WakeDue(absl::Time now, int64_t most) {
+// Brings back the best pages that a host has aside. With the last of them its
+// rest is over; until then it is waking.
+absl::StatusOr<int64_t> CrawlDb::WakeHost(Edit& edit, const HostKey& host,
+                                          int64_t most) {
+  int64_t brought_back = 0;
+  const std::string prefix = keys::RestingPrefix(host.bytes);
+  std::unique_ptr<rocksdb::Iterator> aside(store_->db().NewIterator(
+      rocksdb::ReadOptions(), store_->column(Column::kFrontier)));
+  for (aside->Seek(prefix);
+       aside->Valid() && aside->key().starts_with(prefix) &&
+       brought_back < most;
+       aside->Next()) {
+    uint8_t step = 0;
+    std::string page;
+    if (!keys::ParseRestingFrontier(View(aside->key()), step, page)) {
+      return absl::DataLossError("a row of the frontier cannot be decoded");
+    }
+    store_->Delete(edit, Column::kFrontier, View(aside->key()));
+    store_->Put(edit, Column::kFrontier, keys::ActiveFrontier(step, page), {});
+    ++brought_back;
+  }
+  if (!aside->status().ok()) {
+    return FromRocksDb(aside->status(), "reading the frontier");
+  }
+  const bool more = aside->Valid() && aside->key().starts_with(prefix);
+  absl::StatusOr<proto::HostRecord> record = GetHost(host);
+  if (!record.ok()) return record.status();
+  record->set_rest_until_ms(more ? kWakingMs : 0);
+  absl::Status status = AddHost(edit, {host, *record}, /*by_wake=*/true);
+  if (!status.ok()) return status;
+  return brought_back;
+}
+
+absl::StatusOr<int64_t> CrawlDb::WakeDue(absl::Time now, int64_t most,
+                                         int64_t per_host) {
   const int64_t now_ms = ToMillis(now);
   StripeLocks locks(*store_);
   Edit edit;
   int64_t woken = 0;
-  int64_t next_due_ms = std::numeric_limits<int64_t>::max();
+  int64_t floor_ms = std::numeric_limits<int64_t>::max();
   std::unique_ptr<rocksdb::Iterator> it(
       store_->db().NewIterator(LongRead(), store_->column(Column::kSchedule)));
 
@@ -200,7 +240,7 @@ absl::StatusOr<int64_t> CrawlDb::WakeDue(absl::Time now, int64_t most) {
     std::string_view page;
     if (!keys::ParseSchedule(View(it->key()), ready_ms, page)) break;
     if (ready_ms > now_ms || woken >= most) {
-      next_due_ms = ready_ms;
+      floor_ms = ready_ms;
       break;
     }
     pages.emplace_back(page);
@@ -224,55 +264,32 @@ absl::StatusOr<int64_t> CrawlDb::WakeDue(absl::Time now, int64_t most) {
     store_->PutMessage(edit, Column::kPages, pages[i], record);
   }
 
+  // Rests that have just ended come before hosts that are waking since earlier
+  // rounds: a host with a million pages aside must not keep the others asleep.
   int64_t brought_back = 0;
-  std::unique_ptr<rocksdb::Iterator> aside(
-      store_->db().NewIterator(LongRead(), store_->column(Column::kFrontier)));
-  for (it->Seek(keys::ScheduledHost(store_->schedule_floor_ms(), {}));
-       it->Valid() && it->key().starts_with("h"); it->Next()) {
-    int64_t until_ms = 0;
-    std::string_view host;
-    if (!keys::ParseSchedule(View(it->key()), until_ms, host)) break;
-    if (until_ms > now_ms || brought_back >= most) {
-      next_due_ms = std::min(next_due_ms, until_ms);
-      break;
+  for (const auto& [from_ms, to_ms] :
+       {std::pair{kWakingMs + 1, now_ms}, std::pair{int64_t{0}, kWakingMs}}) {
+    for (it->Seek(keys::ScheduledHost(from_ms, {}));
+         it->Valid() && it->key().starts_with("h"); it->Next()) {
+      int64_t until_ms = 0;
+      std::string_view host;
+      if (!keys::ParseSchedule(View(it->key()), until_ms, host)) break;
+      if (until_ms > to_ms || brought_back >= most) break;
+      absl::StatusOr<int64_t> pages =
+          WakeHost(edit, HostKey{std::string(host)},
+                   std::min(per_host, most - brought_back));
+      if (!pages.ok()) return pages.status();
+      brought_back += *pages;
     }
-    const std::string prefix = keys::RestingPrefix(host);
-    for (aside->Seek(prefix);
-         aside->Valid() && aside->key().starts_with(prefix) &&
-         brought_back < most;
-         aside->Next()) {
-      uint8_t step = 0;
-      std::string page;
-      if (!keys::ParseRestingFrontier(View(aside->key()), step, page)) break;
-      store_->Delete(edit, Column::kFrontier, View(aside->key()));
-      store_->Put(edit, Column::kFrontier, keys::ActiveFrontier(step, page),
-                  {});
-      ++brought_back;
+    if (!it->status().ok()) {
+      return FromRocksDb(it->status(), "reading the schedule");
     }
-    if (!aside->status().ok()) {
-      return FromRocksDb(aside->status(), "reading the frontier");
-    }
-    const bool nothing_aside =
-        !aside->Valid() || !aside->key().starts_with(prefix);
-    HostUpdate update{HostKey{std::string(host)}, {}};
-    absl::StatusOr<proto::HostRecord> record = GetHost(update.host);
-    if (!record.ok()) return record.status();
-    update.record = *std::move(record);
-    update.record.set_rest_until_ms(nothing_aside ? 0 : kWakingMs);
-    if (absl::Status status = AddHost(edit, update, /*by_wake=*/true);
-        !status.ok()) {
-      return status;
-    }
-    if (!nothing_aside) next_due_ms = std::min(next_due_ms, kWakingMs);
-  }
-  if (!it->status().ok()) {
-    return FromRocksDb(it->status(), "reading the schedule");
   }
   if (absl::Status status = store_->Commit(edit, /*sync=*/false);
       !status.ok()) {
     return status;
   }
-  store_->SetScheduleFloor(next_due_ms);
+  store_->SetScheduleFloor(floor_ms);
   return woken + brought_back;
 }
 
@@ -280,9 +297,9 @@ absl::StatusOr<std::optional<absl::Time>> CrawlDb::NextDue() {
   std::optional<absl::Time> due;
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
       rocksdb::ReadOptions(), store_->column(Column::kSchedule)));
-  const int64_t floor_ms = store_->schedule_floor_ms();
   for (const std::string& from :
-       {keys::ScheduledHost(floor_ms, {}), keys::ScheduledPage(floor_ms, {})}) {
+       {keys::ScheduledHost(0, {}),
+        keys::ScheduledPage(store_->schedule_floor_ms(), {})}) {
     it->Seek(from);
     int64_t ready_ms = 0;
     std::string_view target;

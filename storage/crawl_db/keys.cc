@@ -50,6 +50,15 @@ std::string_view HostPartOf(std::string_view page) {
   return end == std::string_view::npos ? page : page.substr(0, end + 1);
 }
 
+bool IsPageKey(std::string_view page) {
+  const size_t end = page.find(')', 1);
+  return end != std::string_view::npos && end > 1 && end + 1 < page.size();
+}
+
+bool IsHostKey(std::string_view host) {
+  return host.size() > 2 && host.find(')', 1) == host.size() - 1;
+}
+
 std::string BigEndian64(uint64_t value) {
   std::string bytes(8, '\0');
   for (int i = 7; i >= 0; --i, value >>= 8) bytes[i] = static_cast<char>(value);
@@ -66,6 +75,10 @@ uint64_t ReadBigEndian64(std::string_view bytes) {
 int64_t ToMillis(absl::Time time) { return absl::ToUnixMillis(time); }
 
 namespace keys {
+
+std::string NextSequence(SiteId destination) {
+  return "sequence/" + std::to_string(static_cast<uint32_t>(destination));
+}
 
 std::string ActiveFrontier(uint8_t step, std::string_view page) {
   std::string key;

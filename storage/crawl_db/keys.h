@@ -1,6 +1,6 @@
 // Keys of the crawl DB: ordered bytes, laid out so that each column reads in
 // the order in which a job wants it. Stored on disk: never change a layout
-// without a new format number (format.h).
+// without a new format number (data_folder.h).
 //
 //   page     bucket, SURT URL            "\x8f" "com,example,www,)https/a?b"
 //   host     its pages' common prefix    "\x8f" "com,example,www,)"
@@ -55,6 +55,11 @@ inline uint8_t BucketOf(std::string_view page) {
 // Returns all of `page` if it has none: no page key of ours.
 std::string_view HostPartOf(std::string_view page);
 
+// Whether it can be a key at all. What strangers send is checked with these
+// before it is stored: one row that cannot be parsed would hide all behind it.
+bool IsPageKey(std::string_view page);
+bool IsHostKey(std::string_view host);
+
 std::string BigEndian64(uint64_t value);
 uint64_t ReadBigEndian64(std::string_view bytes);
 int64_t ToMillis(absl::Time time);
@@ -62,6 +67,13 @@ int64_t ToMillis(absl::Time time);
 // Each returns the row's key; the Parse functions give back what a row's key
 // was made of, as views into it, and false if it is no such key.
 namespace keys {
+
+// Rows of `meta`.
+inline constexpr char kTotals[] = "totals";
+inline constexpr char kArchive[] = "archive";
+inline constexpr char kIdentity[] = "identity";
+inline constexpr char kVerified[] = "verified";
+std::string NextSequence(SiteId destination);
 
 std::string ActiveFrontier(uint8_t step, std::string_view page);
 std::string RestingFrontier(uint8_t step, std::string_view page);

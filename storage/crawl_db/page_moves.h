@@ -3,6 +3,7 @@
 // write one without the other (invariant I1). Private to this room.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 
 #include "storage/crawl_db/score.h"
@@ -39,8 +40,18 @@ inline void LeaveFrontier(Store& store, Edit& edit, std::string_view page,
   --edit.delta.frontier_pages;
 }
 
+// What counts for the score: it may stop growing, but not wrap around.
+inline void AddHistory(proto::PageRecord& record, int64_t cash) {
+  constexpr int64_t kMost = int64_t{1} << 62;
+  record.set_history(std::min(record.history(), kMost - cash) + cash);
+}
+
+// No earlier than the times that have a meaning of their own.
+inline int64_t RealTime(int64_t ms) { return std::max(ms, kWakingMs + 1); }
+
 inline void EnterSchedule(Store& store, Edit& edit, std::string_view page,
                           proto::PageRecord& record, int64_t ready_ms) {
+  ready_ms = RealTime(ready_ms);
   record.set_place(proto::SCHEDULED);
   record.set_ready_ms(ready_ms);
   store.Put(edit, Column::kSchedule, keys::ScheduledPage(ready_ms, page), {});

@@ -11,7 +11,8 @@
 namespace gannet::storage {
 namespace {
 
-// All cash is some seed's, so if the seeds fit, every sum does.
+// The most that a site may hold: far more than its seeds bring, and with it
+// every sum of what is held fits.
 constexpr int64_t kMostCash = int64_t{1} << 62;
 
 // OPIC: a page that waits for its turn keeps the cash; one that was fetched and
@@ -37,7 +38,7 @@ void AddCash(Store& store, Edit& edit, std::string_view page,
     record.set_cash(record.cash() + cash);
     edit.delta.pages += cash;
   } else {
-    record.set_history(record.history() + cash);
+    AddHistory(record, cash);
     edit.delta.root += cash;
   }
   const bool in_frontier =
@@ -90,6 +91,11 @@ absl::StatusOr<PutCounts> CrawlDb::Inject(absl::Span<const PageKey> seeds,
   std::vector<PageKey> distinct(seeds.begin(), seeds.end());
   std::sort(distinct.begin(), distinct.end());
   distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  for (const PageKey& seed : distinct) {
+    if (!IsPageKey(seed.bytes)) {
+      return absl::InvalidArgumentError("a seed has no page key");
+    }
+  }
 
   const std::vector<std::string_view> pages = PagesOf(distinct);
   StripeLocks locks(*store_, pages);
@@ -107,7 +113,7 @@ absl::StatusOr<PutCounts> CrawlDb::Inject(absl::Span<const PageKey> seeds,
     AddPage(*store_, edit, {.page = distinct[i], .cash = kSeedCash}, now);
     edit.delta.injected += kSeedCash;
   }
-  if (store_->totals().injected > kMostCash - edit.delta.injected) {
+  if (store_->totals().Held() > kMostCash - edit.delta.injected) {
     return absl::OutOfRangeError(
         fmt::format("too many seeds: at most {} fit a site's ledger",
                     kMostCash / kSeedCash));
@@ -125,10 +131,13 @@ absl::StatusOr<PutCounts> CrawlDb::PutIfAbsent(absl::Span<const Found> urls,
     if (url.cash < 0 || url.cash > kMostCash - edit.delta.received) {
       return absl::InvalidArgumentError("a found URL's cash is out of range");
     }
+    if (!IsPageKey(url.page.bytes)) {
+      return absl::InvalidArgumentError("a found URL has no page key");
+    }
     edit.delta.received += url.cash;
   }
-  if (store_->totals().received > kMostCash - edit.delta.received) {
-    return absl::OutOfRangeError("more cash received than fits the ledger");
+  if (store_->totals().Held() > kMostCash - edit.delta.received) {
+    return absl::OutOfRangeError("more cash sent than a web can have");
   }
   const std::vector<Found> merged = SortedAndMerged(urls);
   StripeLocks locks(*store_, PagesOf(merged));

@@ -8,9 +8,6 @@
 namespace gannet::storage {
 namespace {
 
-constexpr char kArchiveKey[] = "archive";
-constexpr char kIdentityKey[] = "identity";
-
 // A row that was never written reads as an empty message.
 template <typename Message>
 absl::StatusOr<Message> GetMessage(Store& store, Column column,
@@ -102,6 +99,9 @@ absl::Status CrawlDb::AddHost(Edit& edit, const HostUpdate& update,
   proto::HostRecord record = update.record;
   record.set_version(1);
   const int64_t was_ms = before->rest_until_ms();
+  if (record.rest_until_ms() != 0 && !by_wake) {
+    record.set_rest_until_ms(RealTime(record.rest_until_ms()));
+  }
   if (was_ms != 0 && record.rest_until_ms() == 0 && !by_wake) {
     record.set_rest_until_ms(was_ms == kWakingMs ? kWakingMs : kDueAtOnceMs);
   }
@@ -112,7 +112,6 @@ absl::Status CrawlDb::AddHost(Edit& edit, const HostUpdate& update,
   if (until_ms != 0) {
     store_->Put(edit, Column::kSchedule, keys::ScheduledHost(until_ms, host),
                 {});
-    edit.earliest_ready_ms = std::min(edit.earliest_ready_ms, until_ms);
     edit.resting.emplace_back(host, until_ms);
   } else if (was_ms != 0) {
     edit.awake.push_back(host);
@@ -122,6 +121,9 @@ absl::Status CrawlDb::AddHost(Edit& edit, const HostUpdate& update,
 }
 
 absl::Status CrawlDb::PutHost(const HostUpdate& update) {
+  if (!IsHostKey(update.host.bytes)) {
+    return absl::InvalidArgumentError("no key of a host");
+  }
   StripeLocks locks(*store_, {update.host.bytes});
   Edit edit;
   if (absl::Status status = AddHost(edit, update, /*by_wake=*/false);
@@ -132,16 +134,18 @@ absl::Status CrawlDb::PutHost(const HostUpdate& update) {
 }
 
 absl::StatusOr<proto::ArchiveState> CrawlDb::archive_state() {
-  return GetMessage<proto::ArchiveState>(*store_, Column::kMeta, kArchiveKey);
+  return GetMessage<proto::ArchiveState>(*store_, Column::kMeta,
+                                         keys::kArchive);
 }
 
 absl::StatusOr<proto::SiteIdentity> CrawlDb::identity() {
-  return GetMessage<proto::SiteIdentity>(*store_, Column::kMeta, kIdentityKey);
+  return GetMessage<proto::SiteIdentity>(*store_, Column::kMeta,
+                                         keys::kIdentity);
 }
 
 absl::Status CrawlDb::SetIdentity(const proto::SiteIdentity& identity) {
   Edit edit;
-  store_->PutMessage(edit, Column::kMeta, kIdentityKey, identity);
+  store_->PutMessage(edit, Column::kMeta, keys::kIdentity, identity);
   return store_->Commit(edit, /*sync=*/true);
 }
 

@@ -35,6 +35,11 @@ absl::Status CrawlDb::SetPhase(proto::RoundPhase phase) {
         "no way from phase {} to {}", proto::RoundPhase_Name(journal.phase()),
         proto::RoundPhase_Name(phase)));
   }
+  if (phase >= proto::UPDATE && store_->totals().round_pages != 0) {
+    return absl::FailedPreconditionError(fmt::format(
+        "{} pages of round {} are still to fetch: complete or release them",
+        store_->totals().round_pages, journal.number()));
+  }
   journal.set_phase(phase);
   Edit edit;
   edit.journal = journal;
@@ -99,14 +104,14 @@ absl::Status CrawlDb::CloseRound(std::string_view report) {
   StripeLocks locks(*store_);
   proto::RoundJournal journal = store_->journal();
   const Totals totals = store_->totals();
-  if (journal.phase() == proto::NO_ROUND) {
-    return absl::FailedPreconditionError("no round is open");
+  if (journal.phase() < proto::UPDATE) {
+    return absl::FailedPreconditionError("no round is at its end");
   }
-  if (totals.round_pages != 0 || totals.round != 0) {
-    return absl::FailedPreconditionError(fmt::format(
-        "round {} cannot end: {} pages are still to fetch and {} units of cash "
-        "are not settled",
-        journal.number(), totals.round_pages, totals.round));
+  if (totals.round != 0 || journal.cursor() < journal.last_target()) {
+    return absl::FailedPreconditionError(
+        fmt::format("round {} cannot end: outlinks with {} units of cash are "
+                    "not settled",
+                    journal.number(), totals.round));
   }
   Edit edit;
   edit.batch.DeleteRange(store_->column(Column::kRounds), "s", "t");

@@ -10,39 +10,41 @@ namespace gannet::storage {
 absl::StatusOr<PutCounts> CrawlDb::Settle(const Settlement& settlement,
                                           const Moment& moment) {
   const std::vector<Found> local = SortedAndMerged(settlement.local);
-  std::vector<std::string_view> to_lock = PagesOf(local);
-  for (const Found& url : settlement.deferred) {
-    to_lock.push_back(url.page.bytes);
-  }
-  for (const auto& [site, url] : settlement.remote) {
-    to_lock.push_back(url.page.bytes);
-  }
-  StripeLocks locks(*store_, to_lock);
+  StripeLocks locks(*store_);  // All: the journal is rewritten.
   proto::RoundJournal journal = store_->journal();
   if (journal.phase() != proto::UPDATE) {
     return absl::FailedPreconditionError(
         "outlinks are settled only while a round updates");
   }
-  if (settlement.cursor <= journal.cursor() && !journal.cursor().empty()) {
+  if (settlement.cursor <= journal.cursor()) {
     return absl::FailedPreconditionError(
         "these outlinks were settled before: the cursor is past them");
   }
-
   Edit edit;
+  const auto take = [&](const Found& url) {
+    edit.delta.round -= url.cash;
+    return url.cash >= 0 && url.page.bytes > journal.cursor() &&
+           url.page.bytes <= settlement.cursor && IsPageKey(url.page.bytes);
+  };
+  bool fits = true;
+  for (const Found& url : local) fits = take(url) && fits;
+  for (const Found& url : settlement.deferred) fits = take(url) && fits;
+  for (const auto& [site, url] : settlement.remote) fits = take(url) && fits;
+  for (const Settlement::Drop& drop : settlement.dropped) {
+    fits = fits && drop.cash >= 0;
+    edit.delta.round -= drop.cash;
+    edit.delta.dropped[drop.reason] += drop.cash;
+    edit.delta.dropped_urls += drop.urls;
+  }
+  if (!fits || -edit.delta.round > store_->totals().round) {
+    return absl::InvalidArgumentError(
+        "a target is not between the cursors, or gets more than the round has");
+  }
+
   absl::StatusOr<PutCounts> counts = AddFound(edit, local, moment);
   if (!counts.ok()) return counts;
   if (absl::Status status = AddWaiting(edit, settlement); !status.ok()) {
     return status;
-  }
-  for (const Found& url : local) edit.delta.round -= url.cash;
-  for (const Found& url : settlement.deferred) edit.delta.round -= url.cash;
-  for (const auto& [site, url] : settlement.remote) {
-    edit.delta.round -= url.cash;
-  }
-  for (const Settlement::Drop& drop : settlement.dropped) {
-    edit.delta.round -= drop.cash;
-    edit.delta.dropped[drop.reason] += drop.cash;
-    edit.delta.dropped_urls += drop.urls;
   }
   journal.set_cursor(settlement.cursor);
   edit.journal = journal;

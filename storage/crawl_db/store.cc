@@ -9,8 +9,6 @@
 namespace gannet::storage {
 namespace {
 
-constexpr char kTotalsKey[] = "totals";
-
 rocksdb::Slice ToSlice(std::string_view view) {
   return {view.data(), view.size()};
 }
@@ -21,13 +19,24 @@ absl::Status BadRecord(std::string_view what) {
       what));
 }
 
+absl::StatusOr<proto::PageRecord> DecodePage(std::string_view bytes) {
+  proto::PageRecord record;
+  if (!record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
+      !proto::PageState_IsValid(record.state()) ||
+      !proto::PagePlace_IsValid(record.place())) {
+    return BadRecord("a page's record");
+  }
+  return record;
+}
+
 }  // namespace
 
 absl::Status FromRocksDb(const rocksdb::Status& status,
                          std::string_view doing) {
   if (status.ok()) return absl::OkStatus();
   const std::string message = fmt::format("{}: {}", doing, status.ToString());
-  if (status.IsNoSpace()) {
+  if (status.IsNoSpace() ||
+      status.ToString().find("Disk quota exceeded") != std::string::npos) {
     return absl::ResourceExhaustedError("disk full: " + message);
   }
   if (status.IsCorruption()) {
@@ -60,7 +69,7 @@ Store::~Store() {
 
 absl::Status Store::Load() {
   MutexLock lock(&commit_mu_);
-  if (auto bytes = Get(Column::kMeta, kTotalsKey); bytes.ok()) {
+  if (auto bytes = Get(Column::kMeta, keys::kTotals); bytes.ok()) {
     proto::Totals stored;
     if (!stored.ParseFromString(*bytes)) return BadRecord("the ledger");
     totals_ = Totals::FromProto(stored);
@@ -94,6 +103,7 @@ absl::Status Store::Load() {
       return BadRecord("a schedule entry");
     }
     RestingOf(host)[Hash128(host)] = until_ms;
+    ++resting_hosts_;
   }
   return FromRocksDb(it->status(), "reading the schedule");
 }
@@ -141,9 +151,7 @@ absl::StatusOr<proto::PageRecord> Store::GetPage(std::string_view page,
                                                  const rocksdb::Snapshot* at) {
   absl::StatusOr<std::string> bytes = Get(Column::kPages, page, at);
   if (!bytes.ok()) return bytes.status();
-  proto::PageRecord record;
-  if (!record.ParseFromString(*bytes)) return BadRecord("a page's record");
-  return record;
+  return DecodePage(*bytes);
 }
 
 absl::StatusOr<std::vector<std::optional<proto::PageRecord>>> Store::GetPages(
@@ -154,10 +162,9 @@ absl::StatusOr<std::vector<std::optional<proto::PageRecord>>> Store::GetPages(
   std::vector<std::optional<proto::PageRecord>> records(pages.size());
   for (size_t i = 0; i < pages.size(); ++i) {
     if (!(*rows)[i].has_value()) continue;
-    records[i].emplace();
-    if (!records[i]->ParseFromString(*(*rows)[i])) {
-      return BadRecord("a page's record");
-    }
+    absl::StatusOr<proto::PageRecord> record = DecodePage(*(*rows)[i]);
+    if (!record.ok()) return record.status();
+    records[i] = *std::move(record);
   }
   return records;
 }
@@ -190,8 +197,13 @@ absl::Status Store::Commit(Edit& edit, bool sync) {
   if (!broken_.ok()) return broken_;
   Totals next = totals_;
   next.Add(edit.delta);
+  if (edit.last_target > journal_.last_target()) {
+    edit.journal = journal_;
+    edit.journal->set_last_target(edit.last_target);
+    PutMessage(edit, Column::kRounds, keys::Journal(), *edit.journal);
+  }
   if (next != totals_) {
-    PutMessage(edit, Column::kMeta, kTotalsKey, next.ToProto());
+    PutMessage(edit, Column::kMeta, keys::kTotals, next.ToProto());
   }
   rocksdb::WriteOptions options;
   options.sync = sync;
@@ -216,10 +228,13 @@ absl::Status Store::Commit(Edit& edit, bool sync) {
     ClaimedOf(page).erase(Hash128(page));
   }
   for (const auto& [host, until] : edit.resting) {
-    RestingOf(host)[Hash128(host)] = until;
+    const bool is_new =
+        RestingOf(host).insert_or_assign(Hash128(host), until).second;
+    if (is_new) ++resting_hosts_;
   }
   for (const auto& host : edit.awake) {
-    RestingOf(host).erase(Hash128(host));
+    resting_hosts_ -=
+        static_cast<int64_t>(RestingOf(host).erase(Hash128(host)));
   }
   return absl::OkStatus();
 }

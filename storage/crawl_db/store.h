@@ -16,6 +16,7 @@
 #include <rocksdb/write_batch.h>
 
 #include <array>
+#include <atomic>
 #include <limits>
 #include <map>
 #include <memory>
@@ -55,6 +56,7 @@ struct Edit {
   std::optional<proto::RoundJournal> journal;
   std::map<std::string, int64_t> host_pages;  // Change in number, by host.
   int64_t earliest_ready_ms = std::numeric_limits<int64_t>::max();
+  std::string last_target;  // The greatest outlink that was added.
 
   // Carried into memory once the batch is written.
   std::vector<std::string> claimed;
@@ -112,10 +114,12 @@ class Store {
   bool IsResting(std::string_view host);
   // It rests or is waking: some of its pages may stand aside.
   bool HasPagesAside(std::string_view host);
+  // A hint, for anybody: false most of the time, and then nobody need be asked.
+  bool AnyHostHasPagesAside() const { return resting_hosts_ > 0; }
   Mutex& stripe_mutex(size_t stripe) { return stripes_[stripe].mu; }
 
-  // Where the schedule may begin: everything earlier was taken, and its
-  // tombstones need not be stepped over again.
+  // Where the schedule of pages may begin: everything earlier was taken, and
+  // its tombstones need not be stepped over again.
   int64_t schedule_floor_ms() const ABSL_LOCKS_EXCLUDED(commit_mu_);
   // REQUIRES: all stripes are locked.
   void SetScheduleFloor(int64_t ms) ABSL_LOCKS_EXCLUDED(commit_mu_);
@@ -144,6 +148,7 @@ class Store {
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> handles_;
   std::array<Stripe, kStripes> stripes_;
+  std::atomic<int64_t> resting_hosts_ = 0;
 
   mutable Mutex commit_mu_;
   Totals totals_ ABSL_GUARDED_BY(commit_mu_);

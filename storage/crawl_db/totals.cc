@@ -25,11 +25,18 @@ void ForEachNumber(T& totals, Visit visit) {
   visit(totals.dropped_urls);
 }
 
+// Acknowledged and received cash are flows that only grow: after years they
+// wrap around. So all sums are modulo 2^64, where I3 holds as well.
+int64_t Sum(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) +
+                              static_cast<uint64_t>(b));
+}
+
 template <typename Map>
 void AddMap(const Map& delta, Map& into) {
   for (const auto& [key, value] : delta) {
     // Zeros are left out, so that equal totals compare equal.
-    if ((into[key] += value) == 0) into.erase(key);
+    if ((into[key] = Sum(into[key], value)) == 0) into.erase(key);
   }
 }
 
@@ -43,13 +50,21 @@ int64_t Totals::KnownPages() const {
 
 int64_t Totals::Dropped() const {
   int64_t sum = 0;
-  for (const auto& [reason, cash] : dropped) sum += cash;
+  for (const auto& [reason, cash] : dropped) sum = Sum(sum, cash);
   return sum;
 }
 
+int64_t Totals::Held() const {
+  return pages + root + round + deferred + outbox;
+}
+
 int64_t Totals::AllCash() const {
-  return pages + root + round + deferred + outbox + acknowledged - received +
-         handed_over - taken_over + Dropped();
+  const auto wrapped = [](int64_t value) {
+    return static_cast<uint64_t>(value);
+  };
+  return static_cast<int64_t>(wrapped(Held()) + wrapped(acknowledged) -
+                              wrapped(received) + wrapped(handed_over) -
+                              wrapped(taken_over) + wrapped(Dropped()));
 }
 
 void Totals::Add(const Totals& delta) {
@@ -57,7 +72,8 @@ void Totals::Add(const Totals& delta) {
   size_t i = 0;
   ForEachNumber(delta, [&](int64_t value) { numbers[i++] = value; });
   i = 0;
-  ForEachNumber(*this, [&](int64_t& value) { value += numbers[i++]; });
+  ForEachNumber(*this,
+                [&](int64_t& value) { value = Sum(value, numbers[i++]); });
   AddMap(delta.dropped, dropped);
   AddMap(delta.outbox_urls, outbox_urls);
   for (size_t s = 0; s < pages_by_state.size(); ++s) {

@@ -42,6 +42,8 @@ struct Totals {
 
   int64_t KnownPages() const;
   int64_t Dropped() const;
+  // What this site holds now.
+  int64_t Held() const;
   // I3's left side; `injected` is its right side.
   int64_t AllCash() const;
 

@@ -8,16 +8,16 @@
 // two sums are equal if and only if the sets are (but for a chance of some
 // 2^-128). Only when they differ does it go the obvious way, to name pages.
 //
-// The incremental check goes the obvious way for pages that the write-ahead log
-// names as changed since the last check that passed.
+// The incremental check goes the obvious way for the pages and rows that the
+// write-ahead log names as changed since the last check that passed.
 //
 // Everything is read at one snapshot, so that others may write meanwhile.
 #include <fmt/format.h>
-#include <rocksdb/transaction_log.h>
 
 #include <set>
 
 #include "absl/cleanup/cleanup.h"
+#include "storage/crawl_db/changed_rows.h"
 #include "storage/crawl_db/crawl_db.h"
 #include "storage/crawl_db/hash128.h"
 #include "storage/crawl_db/score.h"
@@ -26,10 +26,7 @@
 namespace gannet::storage {
 namespace {
 
-constexpr char kVerifiedKey[] = "verified";
-constexpr char kTotalsKey[] = "totals";
 constexpr size_t kMostNamed = 5;
-constexpr size_t kChunk = 100'000;
 
 // A set of rows as the sum of their hashes.
 struct RowSum {
@@ -53,11 +50,13 @@ class Verifier {
       : store_(store), at_(at), look_(look) {}
 
   absl::Status Full();
-  absl::Status Changed(const std::set<std::string>& pages);
+  absl::Status Changed(const ChangedRows& changed);
   // What costs only the round's width; part of both.
   absl::Status RoundAndLedger();
 
   std::vector<Check> TakeChecks() { return std::move(checks_); }
+  // Whether the caller's own look found nothing.
+  bool looked_fine() const { return looked_fine_; }
 
  private:
   using Visit =
@@ -86,6 +85,7 @@ class Verifier {
   Store& store_;
   const rocksdb::Snapshot* at_;
   const CrawlDb::LookAtPage& look_;
+  bool looked_fine_ = true;
   std::vector<Check> checks_;
   Totals booked_;
   std::set<std::string> fetch_list_;
@@ -94,6 +94,8 @@ class Verifier {
   RowSum frontier_wanted_, frontier_found_;
   RowSum schedule_wanted_, schedule_found_;
   RowSum hosts_wanted_, hosts_found_;
+  RowSum rests_wanted_, rests_found_;
+  std::set<std::string> resting_hosts_;
   int64_t in_round_ = 0;
   Totals counted_;
 };
@@ -151,7 +153,7 @@ absl::Status Verifier::Misplaced(std::string_view page,
 
 absl::Status Verifier::RoundAndLedger() {
   absl::StatusOr<std::string> bytes =
-      store_.Get(Column::kMeta, kTotalsKey, at_);
+      store_.Get(Column::kMeta, keys::kTotals, at_);
   if (bytes.ok()) {
     proto::Totals stored;
     if (!stored.ParseFromString(*bytes)) {
@@ -209,7 +211,7 @@ absl::Status Verifier::ScanPages() {
       return absl::DataLossError(
           fmt::format("the record of {} cannot be decoded", Readable(page)));
     }
-    if (look_) look_(page, record);
+    if (look_ && !look_(page, record)) looked_fine_ = false;
     counted_.pages += record.cash();
     if (!proto::PageState_IsValid(record.state())) {
       return absl::DataLossError(fmt::format("{} has the unknown state {}",
@@ -239,48 +241,63 @@ absl::Status Verifier::ScanPages() {
 }
 
 absl::Status Verifier::ScanIndexes() {
-  uint8_t step = 0;
-  absl::Status status = Scan(Column::kFrontier, "", [&](auto key, auto) {
-    std::string_view page;
-    std::string aside;
-    if (keys::ParseActiveFrontier(key, step, page)) {
-      frontier_found_.Add(page, step);
-    } else if (keys::ParseRestingFrontier(key, step, aside)) {
-      frontier_found_.Add(aside, step);
-    } else {
-      return absl::DataLossError("a row of the frontier cannot be decoded");
-    }
-    return absl::OkStatus();
-  });
-  if (!status.ok()) return status;
-  int64_t hosts_off = 0;
-  status = Scan(Column::kSchedule, "", [&](auto key, auto) {
-    int64_t ready_ms = 0;
+  int64_t ready_ms = 0;
+  absl::Status status = Scan(Column::kSchedule, "", [&](auto key, auto) {
     std::string_view target;
     if (!keys::ParseSchedule(key, ready_ms, target)) {
       return absl::DataLossError("a row of the schedule cannot be decoded");
     }
     if (key[0] == 'p') {
       schedule_found_.Add(target, ready_ms);
-      return absl::OkStatus();
-    }
-    proto::HostRecord host;
-    auto bytes = store_.Get(Column::kHosts, keys::HostInfo(target), at_);
-    if (!bytes.ok() || !host.ParseFromString(*bytes) ||
-        host.rest_until_ms() != ready_ms) {
-      ++hosts_off;
+    } else {
+      rests_found_.Add(target, ready_ms);
+      resting_hosts_.emplace(target);
     }
     return absl::OkStatus();
   });
   if (!status.ok()) return status;
-  Compare("I1 resting hosts whose record disagrees", hosts_off, 0);
-  return Scan(Column::kHosts, "", [&](auto key, auto value) {
-    const int64_t pages = DecodeCount(value);
-    if (key.ends_with('n') && pages != 0) {
-      hosts_found_.Add(key.substr(0, key.size() - 1), pages);
+
+  int64_t lost_aside = 0;
+  uint8_t step = 0;
+  status = Scan(Column::kFrontier, "", [&](auto key, auto) {
+    std::string_view page;
+    std::string aside;
+    if (keys::ParseActiveFrontier(key, step, page)) {
+      frontier_found_.Add(page, step);
+    } else if (keys::ParseRestingFrontier(key, step, aside)) {
+      frontier_found_.Add(aside, step);
+      // Nobody would ever bring it back.
+      if (!resting_hosts_.contains(std::string(HostPartOf(aside)))) {
+        ++lost_aside;
+      }
+    } else {
+      return absl::DataLossError("a row of the frontier cannot be decoded");
     }
     return absl::OkStatus();
   });
+  if (!status.ok()) return status;
+
+  proto::HostRecord host;
+  status = Scan(Column::kHosts, "", [&](auto key, auto value) {
+    const std::string_view name = key.substr(0, key.size() - 1);
+    if (key.ends_with('n')) {
+      const int64_t pages = DecodeCount(value);
+      if (pages != 0) hosts_found_.Add(name, pages);
+      return absl::OkStatus();
+    }
+    if (!host.ParseFromArray(value.data(), static_cast<int>(value.size()))) {
+      return absl::DataLossError("a host's record cannot be decoded");
+    }
+    if (host.rest_until_ms() != 0)
+      rests_wanted_.Add(name, host.rest_until_ms());
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  Compare("I1 pages set aside for good", lost_aside, 0);
+  Report("I1 every rest has its end", rests_wanted_ == rests_found_,
+         fmt::format("{} hosts rest, {} in the schedule", rests_wanted_.rows,
+                     rests_found_.rows));
+  return absl::OkStatus();
 }
 
 absl::Status Verifier::ScanWaiting() {
@@ -385,120 +402,48 @@ absl::Status Verifier::Full() {
   return absl::OkStatus();
 }
 
-absl::Status Verifier::Changed(const std::set<std::string>& pages) {
+absl::Status Verifier::Changed(const ChangedRows& changed) {
   size_t bad = 0;
-  std::string detail = fmt::format("{} pages changed", pages.size());
-  for (const std::string& page : pages) {
+  std::string detail = fmt::format("{} pages changed", changed.pages.size());
+  const auto name = [&](const std::string& why) {
+    if (!why.empty() && ++bad <= kMostNamed) detail += "; " + why;
+  };
+  for (const std::string& page : changed.pages) {
     absl::StatusOr<proto::PageRecord> record = store_.GetPage(page, at_);
-    if (absl::IsNotFound(record.status())) {
-      // Forgotten, unless the open round still holds it.
-      if (fetch_list_.contains(page)) {
-        ++bad;
-        detail += "; the open round holds the unknown " + Readable(page);
-      }
-      continue;
-    }
+    if (absl::IsNotFound(record.status())) continue;  // Forgotten.
     if (!record.ok()) return record.status();
-    if (look_) look_(page, *record);
+    if (look_ && !look_(page, *record)) looked_fine_ = false;
     std::string why;
     absl::Status status = Misplaced(page, *record, why);
     if (!status.ok()) return status;
-    if (!why.empty() && ++bad <= kMostNamed) detail += "; " + why;
+    name(why);
+  }
+  // Rows that were written and are still there must be the ones that their page
+  // calls for: an old step, or the row of a forgotten page, would be seen here.
+  for (const auto& [column, row, page] : changed.rows) {
+    bool there = false;
+    if (absl::Status status = Has(column, row, there); !status.ok()) {
+      return status;
+    }
+    if (!there) continue;
+    absl::StatusOr<proto::PageRecord> record = store_.GetPage(page, at_);
+    if (absl::IsNotFound(record.status())) {
+      name("a row names the unknown " + Readable(page));
+      continue;
+    }
+    if (!record.ok()) return record.status();
+    const uint8_t step = StepOf(*record);
+    const bool called_for =
+        record->place() == proto::READY
+            ? row == keys::ActiveFrontier(step, page) ||
+                  row == keys::RestingFrontier(step, page) ||
+                  row == keys::FetchList(page)
+            : record->place() == proto::SCHEDULED &&
+                  row == keys::ScheduledPage(record->ready_ms(), page);
+    if (!called_for) name("a row too many for " + Readable(page));
   }
   Report("I1 every changed page in exactly one place", bad == 0, detail);
   return absl::OkStatus();
-}
-
-// Reads from the write-ahead log which pages were written.
-class ChangedPages : public rocksdb::WriteBatch::Handler {
- public:
-  explicit ChangedPages(Store& store) {
-    for (Column column : {Column::kPages, Column::kFrontier, Column::kSchedule,
-                          Column::kRounds}) {
-      columns_[store.column(column)->GetID()] = column;
-    }
-  }
-
-  rocksdb::Status PutCF(uint32_t id, const rocksdb::Slice& key,
-                        const rocksdb::Slice&) override {
-    return Note(id, {key.data(), key.size()});
-  }
-  rocksdb::Status DeleteCF(uint32_t id, const rocksdb::Slice& key) override {
-    return Note(id, {key.data(), key.size()});
-  }
-  rocksdb::Status MergeCF(uint32_t, const rocksdb::Slice&,
-                          const rocksdb::Slice&) override {
-    return rocksdb::Status::OK();
-  }
-  rocksdb::Status DeleteRangeCF(uint32_t, const rocksdb::Slice&,
-                                const rocksdb::Slice&) override {
-    return rocksdb::Status::OK();
-  }
-
-  std::set<std::string> Take() { return std::exchange(pages_, {}); }
-  size_t size() const { return pages_.size(); }
-
- private:
-  rocksdb::Status Note(uint32_t id, std::string_view key) {
-    const auto column = columns_.find(id);
-    if (column == columns_.end()) return rocksdb::Status::OK();
-    uint8_t step = 0;
-    int64_t ready_ms = 0;
-    std::string_view page;
-    std::string aside;
-    switch (column->second) {
-      case Column::kPages:
-        pages_.emplace(key);
-        break;
-      case Column::kFrontier:
-        if (keys::ParseActiveFrontier(key, step, page)) pages_.emplace(page);
-        if (keys::ParseRestingFrontier(key, step, aside)) pages_.insert(aside);
-        break;
-      case Column::kSchedule:
-        if (key[0] == 'p' && keys::ParseSchedule(key, ready_ms, page)) {
-          pages_.emplace(page);
-        }
-        break;
-      default:
-        if (key[0] == 'f') pages_.emplace(key.substr(1));
-    }
-    return rocksdb::Status::OK();
-  }
-
-  std::map<uint32_t, Column> columns_;
-  std::set<std::string> pages_;
-};
-
-// Calls `check` with the pages changed after `since`, a chunk at a time.
-// kNotFound if the log no longer reaches back that far.
-absl::Status ForEachChanged(
-    Store& store, uint64_t since, uint64_t until,
-    const std::function<absl::Status(const std::set<std::string>&)>& check) {
-  ChangedPages changed(store);
-  if (since < until) {
-    std::unique_ptr<rocksdb::TransactionLogIterator> log;
-    rocksdb::Status status = store.db().GetUpdatesSince(since + 1, &log);
-    if (!status.ok()) return absl::NotFoundError(status.ToString());
-    bool first = true;
-    for (; log->Valid(); log->Next()) {
-      const rocksdb::BatchResult batch = log->GetBatch();
-      if (first && batch.sequence > since + 1) {
-        return absl::NotFoundError("the log begins later");
-      }
-      first = false;
-      if (batch.sequence > until) break;
-      status = batch.writeBatchPtr->Iterate(&changed);
-      if (!status.ok()) return FromRocksDb(status, "reading the log");
-      if (changed.size() >= kChunk) {
-        if (absl::Status s = check(changed.Take()); !s.ok()) return s;
-      }
-    }
-    // A log that ends early says so here; then all pages are looked at.
-    if (!log->status().ok()) {
-      return absl::NotFoundError(log->status().ToString());
-    }
-  }
-  return check(changed.Take());
 }
 
 }  // namespace
@@ -509,7 +454,8 @@ absl::StatusOr<std::vector<Check>> CrawlDb::Verify(bool full,
   absl::Cleanup release = [&] { store_->db().ReleaseSnapshot(at); };
   const uint64_t until = at->GetSequenceNumber();
   uint64_t since = 0;
-  if (auto verified = store_->Get(Column::kMeta, kVerifiedKey); verified.ok()) {
+  if (auto verified = store_->Get(Column::kMeta, keys::kVerified);
+      verified.ok()) {
     since = static_cast<uint64_t>(DecodeCount(*verified));
   } else {
     full = true;
@@ -518,10 +464,9 @@ absl::StatusOr<std::vector<Check>> CrawlDb::Verify(bool full,
   Verifier verifier(*store_, at, look);
   absl::Status status = verifier.RoundAndLedger();
   if (status.ok() && !full) {
-    status = ForEachChanged(*store_, since, until,
-                            [&](const std::set<std::string>& pages) {
-                              return verifier.Changed(pages);
-                            });
+    status = ForEachChanged(
+        *store_, since, until,
+        [&](const ChangedRows& changed) { return verifier.Changed(changed); });
     if (absl::IsNotFound(status)) {
       full = true;
       status = absl::OkStatus();
@@ -534,11 +479,11 @@ absl::StatusOr<std::vector<Check>> CrawlDb::Verify(bool full,
     checks.push_back(
         {"every row can be read", false, std::string(status.message())});
   }
-  bool ok = true;
+  bool ok = verifier.looked_fine();
   for (const Check& check : checks) ok = ok && check.ok;
   if (ok) {
     Edit edit;
-    store_->Put(edit, Column::kMeta, kVerifiedKey,
+    store_->Put(edit, Column::kMeta, keys::kVerified,
                 EncodeCount(static_cast<int64_t>(until)));
     if (absl::Status s = store_->Commit(edit, /*sync=*/false); !s.ok())
       return s;

@@ -1,7 +1,5 @@
 // Waiting to get in (deferred) and waiting to get out (outbox). Both keep one
 // row per URL and merge the cash of what is found again.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "storage/crawl_db/crawl_db.h"
@@ -10,10 +8,6 @@
 
 namespace gannet::storage {
 namespace {
-
-std::string NextSequenceKey(SiteId destination) {
-  return fmt::format("sequence/{}", static_cast<uint32_t>(destination));
-}
 
 proto::FoundUrl ToProto(const Found& url) {
   proto::FoundUrl row;
@@ -181,7 +175,7 @@ absl::StatusOr<OutboxCut> CrawlDb::CutOutbox(SiteId destination, size_t most) {
     return absl::NotFoundError("the outbox is empty");
   }
   cut.sequence = 1;
-  const std::string sequence_key = NextSequenceKey(destination);
+  const std::string sequence_key = keys::NextSequence(destination);
   if (auto last = store_->Get(Column::kMeta, sequence_key); last.ok()) {
     cut.sequence = DecodeCount(*last) + 1;
   } else if (!absl::IsNotFound(last.status())) {

@@ -32,23 +32,26 @@ class PositionCheck {
  public:
   explicit PositionCheck(Archive& archive) : archive_(archive) {}
 
-  void Look(std::string_view page, const proto::PageRecord& record) {
-    if (!record.has_archive()) return;
+  // False if the page breaks I2.
+  bool Look(std::string_view page, const proto::PageRecord& record) {
+    if (!record.has_archive()) return true;
     const proto::ArchivePosition& at = record.archive();
     const absl::StatusOr<ArchivedRecord> read =
         archive_.Read({FileNumber{at.file()}, at.offset(), at.length()});
     if (absl::IsNotFound(read.status())) {
       ++released_;
-      return;
+      return true;
     }
     const absl::StatusOr<std::string> url = UrlFromSurt(SurtOf(page));
-    if (!read.ok()) {
-      Name(page, std::string(read.status().message()));
-    } else if (!url.ok() || read->header.Get("WARC-Target-URI") != *url) {
-      Name(page, "the archive has another URL there");
-    } else {
-      ++readable_;
+    if (!read.ok()) return Name(page, std::string(read.status().message()));
+    if (!url.ok() || read->header.Get("WARC-Target-URI") != *url) {
+      return Name(page, "the archive has another URL there");
     }
+    if (read->header.Get("WARC-Type") != "response") {
+      return Name(page, "the archive has no response there");
+    }
+    ++readable_;
+    return true;
   }
 
   Check Result() const {
@@ -58,8 +61,9 @@ class PositionCheck {
   }
 
  private:
-  void Name(std::string_view page, const std::string& why) {
+  bool Name(std::string_view page, const std::string& why) {
     if (++wrong_ <= 5) named_ += fmt::format("; {}: {}", SurtOf(page), why);
+    return false;
   }
 
   Archive& archive_;
@@ -74,7 +78,19 @@ class PositionCheck {
 absl::StatusOr<std::unique_ptr<SiteStore>> SiteStore::Open(
     const SiteStoreSettings& settings) {
   const std::string db_folder = settings.folder + "/crawl_db";
-  if (!settings.create && !std::filesystem::exists(db_folder)) {
+  const std::string archive_folder = settings.folder + "/archive";
+  const bool is_new = !std::filesystem::exists(db_folder + "/CURRENT");
+  // A new DB would take the archive's open file for one that no batch knows,
+  // and remove it.
+  std::error_code none;
+  if (is_new && std::filesystem::exists(archive_folder) &&
+      !std::filesystem::is_empty(archive_folder, none)) {
+    return absl::FailedPreconditionError(
+        fmt::format("{} is not empty, but there is no crawl DB in {}; restore "
+                    "it from a backup, or move the archive away",
+                    archive_folder, db_folder));
+  }
+  if (is_new && !settings.create) {
     return absl::NotFoundError(
         fmt::format("there is no site in {}", settings.folder));
   }
@@ -85,8 +101,8 @@ absl::StatusOr<std::unique_ptr<SiteStore>> SiteStore::Open(
   if (!crawl_db.ok()) return crawl_db.status();
   absl::StatusOr<proto::ArchiveState> state = (*crawl_db)->archive_state();
   if (!state.ok()) return state.status();
-  absl::StatusOr<std::unique_ptr<Archive>> archive = Archive::Open(
-      settings.folder + "/archive", settings.archive, FromProto(*state));
+  absl::StatusOr<std::unique_ptr<Archive>> archive =
+      Archive::Open(archive_folder, settings.archive, FromProto(*state));
   if (!archive.ok()) return archive.status();
   return std::unique_ptr<SiteStore>(
       new SiteStore(*std::move(crawl_db), *std::move(archive)));
@@ -95,6 +111,7 @@ absl::StatusOr<std::unique_ptr<SiteStore>> SiteStore::Open(
 absl::StatusOr<int64_t> SiteStore::Complete(
     absl::Span<const Completion> completions,
     absl::Span<const HostUpdate> hosts) {
+  MutexLock lock(&complete_mu_);
   absl::StatusOr<ArchiveState> synced = archive_->Sync();
   if (!synced.ok()) return synced.status();
   absl::StatusOr<int64_t> completed =
@@ -110,7 +127,7 @@ absl::StatusOr<std::vector<Check>> SiteStore::Verify(bool full) {
   PositionCheck positions(*archive_);
   absl::StatusOr<std::vector<Check>> checks = crawl_db_->Verify(
       full, [&](std::string_view page, const proto::PageRecord& record) {
-        positions.Look(page, record);
+        return positions.Look(page, record);
       });
   if (!checks.ok()) return checks;
   checks->push_back(positions.Result());

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "storage/archive/archive.h"
 #include "storage/crawl_db/crawl_db.h"
+#include "storage/mutex.h"
 
 namespace gannet::storage {
 
@@ -52,6 +53,9 @@ class SiteStore {
 
   std::unique_ptr<CrawlDb> crawl_db_;
   std::unique_ptr<Archive> archive_;
+  // One group commit at a time: a batch with an older length of the archive
+  // must not come after one with a newer.
+  Mutex complete_mu_;
 };
 
 }  // namespace gannet::storage

@@ -40,4 +40,17 @@ for warc in "$folder"/site/archive/*.warc.gz.open; do
 done
 expect 1 "$gannet" verify --data "$folder/site" --full; said 'BROKEN  I2'
 expect 1 "$gannet" verify --data "$folder/site" --full --json; said '"ok":false'
+
+# What was found broken is not forgotten by the next, incremental, check.
+"$make_sample_site" "$folder/other"
+for warc in "$folder"/other/archive/*.warc.gz.open; do
+  printf 'damage' | dd of="$warc" bs=1 seek=600 conv=notrunc status=none
+done
+expect 1 "$gannet" verify --data "$folder/other"
+expect 1 "$gannet" verify --data "$folder/other"; said 'BROKEN  I2'
+
+# The crawl DB is gone, the archive is not: nothing is made, nothing is removed.
+rm -r "$folder/other/crawl_db"
+expect 1 "$gannet" verify --data "$folder/other"; said 'restore it from a backup'
+ls "$folder"/other/archive/*.warc.gz.open >/dev/null || fail 'the archive is gone'
 echo passed

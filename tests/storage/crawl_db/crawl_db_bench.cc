@@ -110,7 +110,7 @@ class Bench {
     std::vector<double> claims, settles;
     for (int i = 0; i < kRounds; ++i) Round(claims, settles);
     std::vector<double> tops;
-    Must(db_->WakeDue(now_ + absl::Hours(1), 3 * kWidth));
+    Must(db_->WakeDue(now_ + absl::Hours(1), 3 * kWidth, kPerHost));
     for (int i = 0; i < 7; ++i) {
       tops.push_back(Seconds([&] {
         const Selection selection = Must(db_->Top(kWidth, kPerHost));
@@ -157,7 +157,7 @@ class Bench {
 
   void Round(std::vector<double>& claims, std::vector<double>& settles) {
     now_ += absl::Minutes(10);
-    Must(db_->WakeDue(now_, kWidth));
+    Must(db_->WakeDue(now_, kWidth, kPerHost));
     Must(db_->OpenRound(now_));
     const Selection selection = Must(db_->Top(kWidth, kPerHost));
     claims.push_back(Seconds([&] { Must(db_->Claim(selection)); }));

@@ -136,9 +136,9 @@ TEST_F(CrawlDbTest, AHostAtRestGivesNoPagesUntilItsRestIsOver) {
   ASSERT_TRUE(db_->PutHost(update).ok());
   Reopen();
   EXPECT_THAT(Top(10, 10), ElementsAre(PageOf(1, 0, 0)));
-  EXPECT_EQ(*db_->WakeDue(now_ + absl::Minutes(4), 10), 0);
+  EXPECT_EQ(*db_->WakeDue(now_ + absl::Minutes(4), 10, 10), 0);
   EXPECT_EQ(*db_->NextDue(), now_ + absl::Minutes(5));
-  ASSERT_TRUE(db_->WakeDue(now_ + absl::Minutes(5), 10).ok());
+  ASSERT_TRUE(db_->WakeDue(now_ + absl::Minutes(5), 10, 10).ok());
   EXPECT_EQ(*db_->NextDue(), std::nullopt);
   EXPECT_THAT(Top(10, 10), ElementsAre(PageOf(0, 0, 0), PageOf(1, 0, 0)));
 }
@@ -155,7 +155,7 @@ TEST_F(CrawlDbTest, ABigHostWakesAFewPagesAtATimeBestFirst) {
   EXPECT_EQ(*db_->Claim(*db_->Top(20, 20)), 0);  // Puts all ten aside.
   now_ += absl::Minutes(5);
 
-  EXPECT_EQ(*db_->WakeDue(now_, 4), 4);
+  EXPECT_EQ(*db_->WakeDue(now_, 4, 4), 4);
   EXPECT_EQ(Broken(), "");
   Reopen();
   EXPECT_THAT(Top(20, 20), ElementsAre(PageOf(0, 0, 9), PageOf(0, 0, 8),
@@ -163,11 +163,83 @@ TEST_F(CrawlDbTest, ABigHostWakesAFewPagesAtATimeBestFirst) {
   EXPECT_EQ(*db_->Claim(*db_->Top(20, 20)), 4);
   Put(PageOf(0, 0, 0), 5'000'000);  // One that stands aside moves up.
   EXPECT_THAT(Top(20, 20), ElementsAre(PageOf(0, 0, 0)));
-  EXPECT_EQ(*db_->WakeDue(now_, 4), 4);
-  EXPECT_EQ(*db_->WakeDue(now_, 4), 1);
-  EXPECT_EQ(*db_->WakeDue(now_, 4), 0);
+  EXPECT_EQ(*db_->WakeDue(now_, 4, 4), 4);
+  EXPECT_EQ(*db_->WakeDue(now_, 4, 4), 1);
+  EXPECT_EQ(*db_->WakeDue(now_, 4, 4), 0);
   EXPECT_EQ(db_->GetHost(host)->rest_until_ms(), 0);
   EXPECT_EQ(Top(20, 20).size(), 6u);
+}
+
+TEST_F(CrawlDbTest, AHostWithManyPagesAsideDoesNotKeepOthersAsleep) {
+  for (int i = 0; i < 10; ++i) Put(PageOf(0, 0, i), 1000);
+  Put(PageOf(1, 0, 0), 10);
+  for (const int d : {0, 1}) {
+    HostUpdate update{{std::string(HostPartOf(PageOf(d, 0, 0).bytes))}, {}};
+    update.record.set_rest_until_ms(ToMillis(now_ + absl::Minutes(5 + d)));
+    ASSERT_TRUE(db_->PutHost(update).ok());
+  }
+  ASSERT_TRUE(db_->OpenRound(now_).ok());
+  EXPECT_EQ(*db_->Claim(*db_->Top(20, 20)), 0);  // Puts all aside.
+  EXPECT_EQ(*db_->WakeDue(now_ + absl::Minutes(5), 2, 2), 2);
+  // The second host's rest is over while the first still has eight aside.
+  EXPECT_EQ(*db_->WakeDue(now_ + absl::Minutes(6), 2, 2), 2);
+  EXPECT_THAT(Top(20, 20), testing::Contains(PageOf(1, 0, 0)));
+}
+
+TEST_F(CrawlDbTest, TimesBeforeAllTimesAreDueAtOnceAndHideNothing) {
+  for (int i = 0; i < 2; ++i) Put(PageOf(0, 0, i), 8);
+  ASSERT_EQ(Generate(2), 2);
+  ASSERT_EQ(
+      *db_->Complete({Fetched(PageOf(0, 0, 0), {}, absl::InfinitePast()),
+                      Fetched(PageOf(0, 0, 1), {}, now_ + absl::Minutes(1))},
+                     {}, {}),
+      2);
+  EXPECT_EQ(*db_->WakeDue(now_, 10, 10), 1);
+  EXPECT_EQ(*db_->NextDue(), now_ + absl::Minutes(1));
+  EXPECT_EQ(*db_->WakeDue(now_ + absl::Minutes(1), 10, 10), 1);
+}
+
+TEST_F(CrawlDbTest, WhatIsNoPageKeyIsRefused) {
+  for (const char* key : {"", "x", "xcom,example", "x)http/", "xcom,)"}) {
+    EXPECT_EQ(
+        db_->PutIfAbsent({Found{PageKey{key}, 1}}, {now_}).status().code(),
+        absl::StatusCode::kInvalidArgument)
+        << key;
+    EXPECT_FALSE(db_->Inject({PageKey{key}}, now_).ok()) << key;
+  }
+  EXPECT_EQ(db_->totals().KnownPages(), 0);
+}
+
+TEST_F(CrawlDbTest, OutlinksWithoutCashAreNotLostWithTheRound) {
+  Put(PageOf(0, 0, 0), 1);
+  ASSERT_EQ(Generate(1), 1);
+  ASSERT_TRUE(
+      db_->Complete({Fetched(PageOf(0, 0, 0),
+                             {PageOf(0, 0, 1), PageOf(0, 0, 2)}, std::nullopt)},
+                    {}, {})
+          .ok());
+  ASSERT_TRUE(db_->SetPhase(proto::UPDATE).ok());
+  EXPECT_EQ(db_->totals().round, 0);
+  EXPECT_FALSE(db_->CloseRound("{}").ok());
+  Settlement batch;
+  EXPECT_FALSE(db_->Settle(batch, {now_}).ok());  // No cursor.
+  batch.cursor = PageOf(0, 0, 2).bytes;
+  batch.local = {{PageOf(0, 0, 1), 0, 1}, {PageOf(0, 0, 2), 1, 1}};
+  EXPECT_FALSE(db_->Settle(batch, {now_}).ok());  // More than the round has.
+  batch.local[1].cash = 0;
+  EXPECT_EQ(db_->Settle(batch, {now_})->added, 2);
+  EXPECT_TRUE(db_->CloseRound("{}").ok());
+}
+
+TEST_F(CrawlDbTest, AStragglerCannotCompleteAPageDuringUpdate) {
+  Put(PageOf(0, 0, 0), 1);
+  ASSERT_EQ(Generate(1), 1);
+  ASSERT_TRUE(db_->Release({PageOf(0, 0, 0)}).ok());
+  ASSERT_TRUE(db_->SetPhase(proto::UPDATE).ok());
+  EXPECT_EQ(db_->Complete({Fetched(PageOf(0, 0, 0), {}, std::nullopt)}, {}, {})
+                .status()
+                .code(),
+            absl::StatusCode::kFailedPrecondition);
 }
 
 TEST_F(CrawlDbTest, AFetchedPagesCashIsSplitEvenlyAndTheRestGoesToTheRoot) {
@@ -222,7 +294,10 @@ TEST_F(CrawlDbTest, ARoundWithUnfinishedWorkCannotEnd) {
   EXPECT_EQ(db_->CloseRound("{}").code(),
             absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(db_->OpenRound(now_).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(db_->SetPhase(proto::UPDATE).code(),
+            absl::StatusCode::kFailedPrecondition);
   ASSERT_TRUE(db_->Release({PageOf(0, 0, 0)}).ok());
+  ASSERT_TRUE(db_->SetPhase(proto::UPDATE).ok());
   EXPECT_TRUE(db_->CloseRound(R"({"round":1})").ok());
   EXPECT_EQ(*db_->Report(1), R"({"round":1})");
 }
@@ -291,6 +366,7 @@ TEST_F(CrawlDbTest, WritersAndAVerifierWorkSideBySide) {
       if (Generate(20) == 0) std::this_thread::yield();
       auto open = db_->FetchList(PageKey{}, 100);
       EXPECT_TRUE(db_->Release(*open).ok());
+      EXPECT_TRUE(db_->SetPhase(proto::UPDATE).ok());
       EXPECT_TRUE(db_->CloseRound("{}").ok());
     }
   });

@@ -216,7 +216,8 @@ std::string OtherVerb(const Step& step, Dice& dice, Model& model, CrawlDb* db) {
       model.WakeDuePages(ToMillis(now), kMost);
       std::erase_if(model.rests,
                     [&](const auto& r) { return r.second <= ToMillis(now); });
-      return db ? Problem("WakeDue", db->WakeDue(now, kMost).status()) : "";
+      return db ? Problem("WakeDue", db->WakeDue(now, kMost, kMost).status())
+                : "";
     }
     case 3: {
       const HostUpdate update = DrawHost(dice, now);

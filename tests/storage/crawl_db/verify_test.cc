@@ -78,6 +78,39 @@ TEST_F(VerifyTest, APageOnTheWrongStepIsFound) {
   EXPECT_NE(full, "");
 }
 
+TEST_F(VerifyTest, ARowTooManyIsFoundAmongTheChanges) {
+  Break([&](Store& store, Edit& edit) {
+    store.Put(edit, Column::kFrontier, keys::ActiveFrontier(250, page_), {});
+    store.Put(edit, Column::kSchedule, keys::ScheduledPage(77, page_), {});
+  });
+  const auto [changed, full] = Verify();
+  EXPECT_NE(changed.find("a row too many for"), std::string::npos) << changed;
+  EXPECT_NE(full, "");
+}
+
+TEST_F(VerifyTest, APageAsideOfAHostThatDoesNotRestIsFound) {
+  Break([&](Store& store, Edit& edit) {
+    const uint8_t step = StepOf(*store.GetPage(page_));
+    store.Delete(edit, Column::kFrontier, keys::ActiveFrontier(step, page_));
+    store.Put(edit, Column::kFrontier, keys::RestingFrontier(step, page_), {});
+  });
+  EXPECT_NE(Verify().second.find("set aside for good"), std::string::npos);
+}
+
+TEST_F(VerifyTest, WhatTheCallerFindsIsLookedAtAgain) {
+  auto db = model::OpenSmallDb(folder_.path());
+  ASSERT_TRUE(db->PutIfAbsent({Found{PageOf(2, 2, 39), 1}}, {now_}).ok());
+  int looks = 0;
+  const auto look = [&](std::string_view, const proto::PageRecord&) {
+    ++looks;
+    return false;
+  };
+  ASSERT_TRUE(db->Verify(false, look).ok());
+  EXPECT_EQ(looks, 1);
+  ASSERT_TRUE(db->Verify(false, look).ok());
+  EXPECT_EQ(looks, 2);
+}
+
 TEST_F(VerifyTest, TwoErrorsThatCancelInTheCountsAreFound) {
   Break([&](Store& store, Edit& edit) {
     const uint8_t step = StepOf(*store.GetPage(page_));
