@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "storage/url/surt.h"
 #include "storage/url/url.h"
 
 namespace gannet::storage {
@@ -15,6 +16,44 @@ void Must(const absl::Status& status) {
   abort();
 }
 
+const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
+
+// Injects the seeds and opens a round with whatever there is, up to its fetch
+// phase.
+void OpenSampleRound(CrawlDb& db, const std::vector<PageKey>& seeds) {
+  Must(db.Inject(seeds, kNow).status());
+  if (db.journal().phase() == proto::NO_ROUND) Must(db.OpenRound(kNow));
+  if (db.journal().phase() == proto::GENERATE) {
+    if (!db.journal().root_has_paid()) {
+      Must(db.Claim(*db.Top(100, 100)).status());
+    }
+    Must(db.PayRoot());
+    Must(db.SetPhase(proto::FETCH));
+  }
+}
+
+// Archives the page and says how its fetch ended.
+Completion FetchSample(SiteStore& store, const PageKey& page) {
+  const std::string url = *UrlFromSurt(SurtOf(page.bytes));
+  const std::string body = fmt::format("<html>{}</html>", url);
+  NewRecord response;
+  response.url = url;
+  response.date = kNow;
+  response.head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
+  response.payload = body;
+  const auto positions = store.archive().Append({response});
+  Must(positions.status());
+  Completion done;
+  done.page = page;
+  done.outcome.set_state(proto::FETCHED);
+  proto::ArchivePosition* at = done.outcome.mutable_archive();
+  at->set_file(static_cast<uint32_t>(positions->front().file));
+  at->set_offset(positions->front().offset);
+  at->set_length(positions->front().length);
+  done.keeps_history = true;
+  return done;
+}
+
 }  // namespace
 
 std::string SampleUrl(int i) {
@@ -24,38 +63,32 @@ std::string SampleUrl(int i) {
 PageKey SamplePage(int i) { return PageKeyOf(*Url::Parse(SampleUrl(i))); }
 
 void CrawlSample(SiteStore& store, int pages) {
-  const absl::Time now = absl::FromUnixSeconds(1'700'000'000);
-  CrawlDb& db = store.crawl_db();
   std::vector<PageKey> seeds;
   for (int i = 0; i < pages; ++i) seeds.push_back(SamplePage(i));
-  Must(db.Inject(seeds, now).status());
-  Must(db.OpenRound(now));
-  Must(db.Claim(*db.Top(pages, pages)).status());
-  Must(db.PayRoot());
-  Must(db.SetPhase(proto::FETCH));
+  OpenSampleRound(store.crawl_db(), seeds);
   std::vector<Completion> completions;
   for (int i = 0; i + 1 < pages; ++i) {
-    const std::string url = SampleUrl(i);
-    const std::string body = fmt::format("<html>page {}</html>", i);
-    NewRecord response;
-    response.url = url;
-    response.date = now;
-    response.head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
-    response.payload = body;
-    const auto positions = store.archive().Append({response});
-    Must(positions.status());
-    Completion& done = completions.emplace_back();
-    done.page = SamplePage(i);
-    done.outcome.set_state(proto::FETCHED);
-    proto::ArchivePosition* at = done.outcome.mutable_archive();
-    at->set_file(static_cast<uint32_t>(positions->front().file));
-    at->set_offset(positions->front().offset);
-    at->set_length(positions->front().length);
+    Completion& done =
+        completions.emplace_back(FetchSample(store, SamplePage(i)));
     done.outlinks = {SamplePage(pages + i)};
-    done.keeps_history = true;
-    if (i % 2 == 0) done.ready = now + absl::Hours(24);
+    if (i % 2 == 0) done.ready = kNow + absl::Hours(24);
   }
   Must(store.Complete(completions, {}).status());
+}
+
+void CrawlSampleRound(SiteStore& store, int first, int pages,
+                      const std::function<void()>& committed) {
+  CrawlDb& db = store.crawl_db();
+  std::vector<PageKey> seeds;
+  for (int i = 0; i < pages; ++i) seeds.push_back(SamplePage(first + i));
+  if (db.journal().phase() <= proto::FETCH) OpenSampleRound(db, seeds);
+  const std::vector<PageKey> open = *db.FetchList(PageKey{}, 1000);
+  for (const PageKey& page : open) {
+    Must(store.Complete({FetchSample(store, page)}, {}).status());
+    committed();
+  }
+  if (db.journal().phase() == proto::FETCH) Must(db.SetPhase(proto::UPDATE));
+  Must(db.CloseRound("{}"));
 }
 
 }  // namespace gannet::storage

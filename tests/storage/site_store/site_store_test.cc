@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "tests/storage/site_store/sample_site.h"
 #include "tests/temporary_folder.h"
@@ -65,7 +66,7 @@ TEST_F(SiteStoreTest, CompletedPagesLeadToTheirRecordsAfterAReopen) {
                                            record->archive().offset(),
                                            record->archive().length()});
   ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_NE(read->block.find("<html>page 3</html>"), std::string::npos);
+  EXPECT_NE(read->block.find(SampleUrl(3)), std::string::npos);
 }
 
 TEST_F(SiteStoreTest, WhatWasArchivedButNotCompletedIsCutOffOnStart) {
@@ -84,6 +85,28 @@ TEST_F(SiteStoreTest, WhatWasArchivedButNotCompletedIsCutOffOnStart) {
   auto store = Open();
   EXPECT_EQ(fs::file_size(OnlyWarc()), committed);
   EXPECT_EQ(FailedChecks(*store, true), "");
+}
+
+TEST_F(SiteStoreTest, CommitsFromManyThreadsLeaveTheArchivesFullLength) {
+  auto store = Open();
+  CrawlSample(*store, 2);  // Page 1 stays in the open round.
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&store, t] {
+      for (int i = 0; i < 10; ++i) {
+        NewRecord record;
+        const std::string url = SampleUrl(100 * t + i);
+        record.url = url;
+        record.head = "HTTP/1.1 200 OK\r\n\r\n";
+        EXPECT_TRUE(store->archive().Append({record}).ok());
+        EXPECT_TRUE(store->Complete({}, {}).ok());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const auto state = store->crawl_db().archive_state();
+  EXPECT_EQ(state->open(state->open_size() - 1).length(),
+            fs::file_size(OnlyWarc()));
 }
 
 TEST_F(SiteStoreTest, ADamagedArchiveBreaksI2AndThePagesAreNamed) {
