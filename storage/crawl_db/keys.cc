@@ -147,12 +147,30 @@ std::string DeferredByCash(int64_t cash, std::string_view page) {
   return Join('c', BigEndian64(~static_cast<uint64_t>(cash)), page);
 }
 
+bool ParseDeferredByCash(std::string_view key, int64_t& cash,
+                         std::string_view& page) {
+  if (key.size() < 10 || key[0] != 'c') return false;
+  cash = static_cast<int64_t>(~ReadBigEndian64(key.substr(1)));
+  page = key.substr(9);
+  return true;
+}
+
 std::string Outbox(SiteId destination, std::string_view page) {
   return Join('u', BigEndian32(static_cast<uint32_t>(destination)), page);
 }
 std::string Sending(SiteId destination, uint64_t sequence) {
   return Join('s', BigEndian32(static_cast<uint32_t>(destination)),
               BigEndian64(sequence));
+}
+
+bool ParseOutbox(std::string_view key, SiteId& destination,
+                 std::string_view& rest) {
+  if (key.size() < 6 || (key[0] != 'u' && key[0] != 's')) return false;
+  uint32_t site = 0;
+  for (int i = 1; i < 5; ++i) site = site << 8 | static_cast<uint8_t>(key[i]);
+  destination = SiteId{site};
+  rest = key.substr(5);
+  return key[0] == 'u' || rest.size() == sizeof(uint64_t);
 }
 
 std::string After(std::string_view prefix) {

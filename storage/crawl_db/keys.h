@@ -99,9 +99,15 @@ std::string Report(uint64_t round);
 
 std::string Deferred(std::string_view page);
 std::string DeferredByCash(int64_t cash, std::string_view page);
+bool ParseDeferredByCash(std::string_view key, int64_t& cash,
+                         std::string_view& page);
 
 std::string Outbox(SiteId destination, std::string_view page);
 std::string Sending(SiteId destination, uint64_t sequence);
+// Of both kinds of row; `rest` is the page, or the sequence number's eight
+// bytes.
+bool ParseOutbox(std::string_view key, SiteId& destination,
+                 std::string_view& rest);
 
 // The smallest key greater than all that start with `prefix`.
 std::string After(std::string_view prefix);

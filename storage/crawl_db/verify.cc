@@ -316,8 +316,12 @@ absl::Status Verifier::ScanWaiting() {
   });
   if (!status.ok()) return status;
   status = Scan(Column::kDeferred, "c", [&](auto key, auto) {
-    if (key.size() < 9) return absl::DataLossError("a bad row of deferred");
-    by_cash.Add(key.substr(9), ~ReadBigEndian64(key.substr(1)));
+    int64_t cash = 0;
+    std::string_view page;
+    if (!keys::ParseDeferredByCash(key, cash, page)) {
+      return absl::DataLossError("a row of deferred cannot be decoded");
+    }
+    by_cash.Add(page, cash);
     return absl::OkStatus();
   });
   if (!status.ok()) return status;
@@ -328,10 +332,12 @@ absl::Status Verifier::ScanWaiting() {
 
   proto::OutboxBatch batch;
   status = Scan(Column::kOutbox, "", [&](auto key, auto value) {
-    if (key.size() < 5) return absl::DataLossError("a bad row of the outbox");
-    uint32_t site = 0;
-    for (int i = 1; i < 5; ++i) site = site << 8 | static_cast<uint8_t>(key[i]);
-    int64_t& urls = counted_.outbox_urls[SiteId{site}];
+    SiteId site{};
+    std::string_view rest;
+    if (!keys::ParseOutbox(key, site, rest)) {
+      return absl::DataLossError("a row of the outbox cannot be decoded");
+    }
+    int64_t& urls = counted_.outbox_urls[site];
     if (key[0] == 'u') {
       if (absl::Status status = parse(url, value); !status.ok()) return status;
       counted_.outbox += url.cash();

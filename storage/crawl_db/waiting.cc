@@ -97,7 +97,13 @@ absl::StatusOr<std::vector<Found>> CrawlDb::TopDeferred(size_t most) {
   for (it->Seek("c");
        it->Valid() && it->key().starts_with("c") && pages.size() < most;
        it->Next()) {
-    pages.emplace_back(it->key().data() + 9, it->key().size() - 9);
+    int64_t cash = 0;
+    std::string_view page;
+    if (!keys::ParseDeferredByCash({it->key().data(), it->key().size()}, cash,
+                                   page)) {
+      return absl::DataLossError("a row of deferred cannot be decoded");
+    }
+    pages.emplace_back(page);
   }
   if (!it->status().ok()) {
     return FromRocksDb(it->status(), "reading the deferred URLs");
@@ -199,8 +205,13 @@ absl::StatusOr<std::vector<OutboxCut>> CrawlDb::Sending(SiteId destination) {
   for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix);
        it->Next()) {
     OutboxCut& cut = cuts.emplace_back();
-    cut.sequence =
-        ReadBigEndian64({it->key().data() + prefix.size(), sizeof(uint64_t)});
+    SiteId site{};
+    std::string_view sequence;
+    if (!keys::ParseOutbox({it->key().data(), it->key().size()}, site,
+                           sequence)) {
+      return absl::DataLossError("a row of the outbox cannot be decoded");
+    }
+    cut.sequence = ReadBigEndian64(sequence);
     if (!cut.batch.ParseFromArray(it->value().data(), it->value().size())) {
       return absl::DataLossError("a batch being sent cannot be decoded");
     }

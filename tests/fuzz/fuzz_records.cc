@@ -38,6 +38,26 @@ void FuzzKeys(std::string_view key) {
     Require(key == (key[0] == 'p' ? keys::ScheduledPage(ready_ms, view)
                                   : keys::ScheduledHost(ready_ms, view)));
   }
+  int64_t cash = 0;
+  if (keys::ParseDeferredByCash(key, cash, view)) {
+    Require(keys::DeferredByCash(cash, view) == key);
+  }
+  SiteId site{};
+  if (keys::ParseOutbox(key, site, view)) {
+    Require(key == (key[0] == 'u'
+                        ? keys::Outbox(site, view)
+                        : keys::Sending(site, ReadBigEndian64(view))));
+  }
+  // What passes as a page key can be told apart again in every index.
+  if (IsPageKey(key)) {
+    Require(IsHostKey(HostPartOf(key)));
+    Require(
+        keys::ParseActiveFrontier(keys::ActiveFrontier(9, key), step, view));
+    Require(view == key && step == 9);
+    Require(
+        keys::ParseRestingFrontier(keys::RestingFrontier(9, key), step, page));
+    Require(page == key && step == 9);
+  }
   Require(HostPartOf(key).size() <= key.size());
   Require(SurtOf(key).size() <= key.size());
   const std::string after = keys::After(key);
@@ -65,6 +85,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FuzzMessage<proto::OutlinkSegment>(bytes);
   FuzzMessage<proto::RoundJournal>(bytes);
   FuzzMessage<proto::OutboxBatch>(bytes);
+  FuzzMessage<proto::FoundUrl>(bytes);
+  FuzzMessage<proto::ArchiveState>(bytes);
+  FuzzMessage<proto::SiteIdentity>(bytes);
   proto::Totals stored;
   if (stored.ParseFromString(std::string(bytes))) {
     const Totals totals = Totals::FromProto(stored);

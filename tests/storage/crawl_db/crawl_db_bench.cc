@@ -1,7 +1,7 @@
 // How the crawl DB's verbs cost as it grows: PutIfAbsent of batches, half
 // known, and Top at width 20,000 after 20 rounds of churn.
 //
-//   crawl_db_bench [--sizes 100000,1000000,10000000] [--folder DIR]
+//   crawl_db_bench [--sizes 100000,1000000,10000000]
 //
 // The web has some 100 pages a host whatever the size (so that ten times the
 // pages have ten times the hosts), hosts of power-law size, and cash spread

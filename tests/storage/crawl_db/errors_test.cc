@@ -1,11 +1,7 @@
 // A folder in use, a newer version, a damaged block, a full disk: a clear
 // error, and nothing lost.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sched.h>
-#include <sys/mount.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
