@@ -133,7 +133,7 @@ if [ $bench -eq 1 ] && [ $built -eq 1 ]; then
   while read -r target; do
     [ -n "$target" ] || continue
     step "benchmark $(basename "$target")"
-    "$target" || fail "benchmark $(basename "$target")"
+    "$target" </dev/null || fail "benchmark $(basename "$target")"
   done <build/release/benchmarks.txt
 fi
 
