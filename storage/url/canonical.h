@@ -37,9 +37,10 @@ namespace gannet::storage {
 struct CanonicalRules {
   bool drop_parameters = true;
   std::vector<std::string> query_parameters = {
-      // Sessions.
+      // Sessions. Not plain "sid": on many sites it is a story's, section's or
+      // shop's number, and without it all of them would be one page.
       "phpsessid", "jsessionid", "aspsessionid*", "sessionid", "session_id",
-      "sid", "cfid", "cftoken", "zenid", "oscsid",
+      "cfid", "cftoken", "zenid", "oscsid",
       // Campaigns and click ids.
       "utm_*", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "fbclid",
       "msclkid", "yclid", "twclid", "ttclid", "igshid", "mc_cid", "mc_eid",
