@@ -8,9 +8,8 @@
 //   - an empty query loses its question mark;
 //   - parameters that name a visitor and not a page are removed: of sessions
 //     (also ";jsessionid=" in the path) and of advertising campaigns;
-//   - hosts that DNS cannot hold (an empty label, a label above 63 bytes, 253
-//   in
-//     all) are refused: nobody can fetch them.
+//   - hosts that DNS cannot hold (an empty label, a label above 63 bytes, or
+//     more than 253 bytes in all) are refused: nobody can fetch them.
 //
 //   HTTP://Example.COM.:80/%7euser/./a;jsessionid=1?utm_source=x&b=%c3%a9#top
 //   http://example.com/~user/a?b=%C3%A9
