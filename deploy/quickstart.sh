@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # From a fresh Debian 12 to a running program: installs, builds, starts the fake
 # web and shows it. Works from any folder, as root or with sudo, as often as you
-# like. On a terminal the fake web stays until Ctrl-C.
+# like. On a terminal the fake web stays until Ctrl-C; elsewhere (a script, a
+# container's build) it stops at the end, for nobody would stop it.
 set -euo pipefail
 
 usage() {
   cat <<'END'
 deploy/quickstart.sh [--port N]   install, build, start the fake web and show it
+
+  On a terminal the fake web stays until Ctrl-C; elsewhere it stops at the end.
 
   --port N   where the fake web listens, on 127.0.0.0/8 (default: a free port)
   --help     this text
@@ -41,9 +44,14 @@ fakeweb=build/release/gannet-fakeweb
 
 echo "== starting the fake web: 200 hosts, 5,000 pages, everything nasty on"
 started=$(mktemp)
-"$fakeweb" serve --hosts 200 --pages 5000 --nasty all --port "$port" --json >"$started" &
+web=(--hosts 200 --pages 5000 --nasty all)
+"$fakeweb" serve "${web[@]}" --port "$port" --json >"$started" &
 server=$!
-stop() { kill "$server" 2>/dev/null && wait "$server" 2>/dev/null; rm -f "$started"; }
+stop() {
+  kill "$server" 2>/dev/null || true
+  wait "$server" 2>/dev/null || true
+  rm -f "$started"
+}
 trap stop EXIT
 for _ in $(seq 100); do
   [ -s "$started" ] && break
@@ -68,17 +76,33 @@ The fake web is there. Its first page, $seed:
 $(echo "$page" | grep -o 'href="[^"]*"' | head -n 3 | sed 's/^/    /')
 Its robots.txt begins:
 $(curl -sS --max-time 10 --connect-to "::127.0.0.1:$port" "http://$host/robots.txt" | head -n 4 | sed 's/^/    /')
+END
+try_truth="$root/$fakeweb truth reachable ${web[*]} --max-path-depth 12 --max-query-parameters 6 | head"
+if [ -t 0 ] && [ -t 1 ]; then
+  cat <<END
 
 Look around in a browser:  http://127.0.0.1:$port/
 
-Three commands to try next:
+Three commands to try next, in another terminal:
   curl --connect-to ::127.0.0.1:$port $seed
-  $root/$fakeweb truth reachable --hosts 200 --pages 5000 --nasty all --max-path-depth 12 --max-query-parameters 6 | head
+  $try_truth
   $root/$fakeweb kinds
+
+Ctrl-C stops the fake web.
 END
-if [ -t 0 ] && [ -t 1 ]; then
-  echo
-  echo "Ctrl-C stops the fake web."
   trap : INT
   wait "$server" || true
+else
+  stop
+  trap - EXIT
+  cat <<END
+
+The fake web has stopped; on a terminal it stays until Ctrl-C. Start it again:
+  $root/$fakeweb serve ${web[*]} --port $port
+
+Three commands to try next, the first while it runs:
+  curl --connect-to ::127.0.0.1:$port $seed
+  $try_truth
+  $root/$fakeweb kinds
+END
 fi

@@ -8,8 +8,8 @@ usage() {
   cat <<'END'
 tests/run.sh [FLAGS]   install, build, run all tests
 
-  --long       full sizes instead of small ones, and a Clang build that checks
-               the thread-safety annotations
+  --long       full sizes instead of small ones, a Clang build that checks the
+               thread-safety annotations, and a check of the formatting
   --bench      then run the benchmarks
   --fuzz       then run each fuzz target for 60 s (FUZZ_SECONDS changes it)
   --asan       then build with the address and undefined-behaviour sanitizers,
@@ -53,28 +53,33 @@ if [ $long -eq 1 ]; then export GANNET_TEST_LONG=1; else unset GANNET_TEST_LONG;
 
 packages=("${GANNET_BUILD_PACKAGES[@]}" python3 libarchive-tools)
 if [ $fuzz -eq 1 ] || [ $long -eq 1 ]; then packages+=(clang libclang-rt-14-dev); fi
+if [ $long -eq 1 ]; then packages+=(clang-format); fi
 if [ $bench -eq 1 ]; then packages+=(wrk); fi
 gannet_install "${packages[@]}"
 
-failures=()
-reports=()
+results=() # What summary.py counts.
+ctest_failed=0
 started=$SECONDS
 
 step() { echo; echo "== $* ($((SECONDS - started)) s)"; }
 
-# build PRESET [TARGET...]
+# fail NAME: counts a failure that is not ctest's.
+fail() {
+  echo "failed: $1" >&2
+  results+=("failed:$1")
+}
+
+# build PRESET: without it, what needs it is not run, and one failure counted.
 build() {
-  local preset=$1
-  shift
-  step "building: $preset"
-  cmake --preset "$preset" >"$root/build/configure-$preset.log" 2>&1 || {
-    cat "$root/build/configure-$preset.log"
-    echo "error: configuring '$preset' failed" >&2
-    exit 1
+  step "building: $1"
+  cmake --preset "$1" >"$root/build/configure-$1.log" 2>&1 || {
+    cat "$root/build/configure-$1.log"
+    fail "configuring $1"
+    return 1
   }
-  cmake --build --preset "$preset" ${1:+--target "$@"} || {
-    echo "error: building '$preset' failed" >&2
-    exit 1
+  cmake --build --preset "$1" || {
+    fail "building $1"
+    return 1
   }
 }
 
@@ -84,25 +89,34 @@ run_tests() {
   local report=$root/build/$1/tests.xml
   rm -f "$report"
   ctest --test-dir "build/$1" -j "$(nproc)" "${only[@]}" --output-on-failure \
-    --no-tests=error --output-junit "$report" --progress || failures+=("tests of $1")
-  reports+=("$1=$report")
+    --no-tests=error --output-junit "$report" --progress || ctest_failed=1
+  results+=("$1=$report")
+}
+
+check_format() {
+  step "formatting"
+  find . -path ./build -prune -o \( -name '*.h' -o -name '*.cc' \) -print0 |
+    xargs -0 clang-format --dry-run -Werror || fail "formatting"
 }
 
 mkdir -p build
-build release
-run_tests release
+built=0
+if build release; then
+  built=1
+  run_tests release
+fi
 
-if [ $long -eq 1 ]; then build clang; fi
-if [ $asan -eq 1 ]; then
-  build asan
+if [ $long -eq 1 ]; then
+  check_format
+  build clang || true
+fi
+if [ $asan -eq 1 ] && build asan; then
   ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 run_tests asan
 fi
-if [ $tsan -eq 1 ]; then
-  build tsan
+if [ $tsan -eq 1 ] && build tsan; then
   TSAN_OPTIONS="suppressions=$root/tests/tsan.supp:halt_on_error=1" run_tests tsan
 fi
-if [ $fuzz -eq 1 ]; then
-  build fuzz
+if [ $fuzz -eq 1 ] && build fuzz; then
   while read -r target; do
     [ -n "$target" ] || continue
     name=$(basename "$target")
@@ -112,18 +126,17 @@ if [ $fuzz -eq 1 ]; then
     ASAN_OPTIONS=detect_container_overflow=0 "$target" -max_total_time="${FUZZ_SECONDS:-60}" \
       -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 \
       -artifact_prefix="build/fuzz/$name-" "build/fuzz/corpus/$name" "tests/fuzz/corpus/$name" ||
-      failures+=("fuzzing $name")
+      fail "fuzzing $name"
   done <build/fuzz/fuzzers.txt
 fi
-if [ $bench -eq 1 ]; then
+if [ $bench -eq 1 ] && [ $built -eq 1 ]; then
   while read -r target; do
     [ -n "$target" ] || continue
     step "benchmark $(basename "$target")"
-    "$target" || failures+=("benchmark $(basename "$target")")
+    "$target" </dev/null || fail "benchmark $(basename "$target")"
   done <build/release/benchmarks.txt
 fi
 
 step "done"
-for failure in "${failures[@]}"; do echo "failed: $failure"; done
-python3 tests/house/summary.py "${reports[@]}"
-[ ${#failures[@]} -eq 0 ]
+python3 tests/house/summary.py "${results[@]}" "seconds:$((SECONDS - started))"
+[ $ctest_failed -eq 0 ]

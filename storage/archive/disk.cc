@@ -26,12 +26,20 @@ absl::Status DiskError(int error, std::string_view doing,
     case EDQUOT:
       return absl::ResourceExhaustedError("disk full: " + what);
     case EFBIG:
-      return absl::ResourceExhaustedError("file size limit reached: " + what);
+      return absl::FailedPreconditionError("file size limit reached: " + what);
     case EIO:
       return absl::DataLossError(what);
+    case EBUSY:
+      return absl::InternalError(what);
     default:
-      return absl::Status(absl::ErrnoToStatusCode(error), what);
+      break;
   }
+  // Abseil calls many a shortage kResourceExhausted (descriptors, memory), and
+  // EAGAIN kUnavailable: here they would be taken for a full disk and a peer.
+  const absl::StatusCode code = absl::ErrnoToStatusCode(error);
+  const bool misleads = code == absl::StatusCode::kResourceExhausted ||
+                        code == absl::StatusCode::kUnavailable;
+  return absl::Status(misleads ? absl::StatusCode::kInternal : code, what);
 }
 
 absl::StatusOr<Fd> OpenFd(const std::filesystem::path& path, int flags) {

@@ -1,6 +1,8 @@
 // The few file-system calls that the archive needs, with errors translated at
-// this edge: a full disk is kResourceExhausted and says so (the command line
-// exits with 3 on it), an I/O error is kDataLoss. Thread-safe: no state.
+// this edge: a full disk, and nothing else, is kResourceExhausted and says so
+// (the command line exits with 3 on it); an I/O error is kDataLoss; what is
+// missing is kNotFound. Never kUnavailable, which is for peers (exit code 4).
+// Thread-safe: no state.
 #pragma once
 
 #include <sys/types.h>

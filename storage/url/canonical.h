@@ -8,9 +8,8 @@
 //   - an empty query loses its question mark;
 //   - parameters that name a visitor and not a page are removed: of sessions
 //     (also ";jsessionid=" in the path) and of advertising campaigns;
-//   - hosts that DNS cannot hold (an empty label, a label above 63 bytes, 253
-//   in
-//     all) are refused: nobody can fetch them.
+//   - hosts that DNS cannot hold (an empty label, a label above 63 bytes, or
+//     more than 253 bytes in all) are refused: nobody can fetch them.
 //
 //   HTTP://Example.COM.:80/%7euser/./a;jsessionid=1?utm_source=x&b=%c3%a9#top
 //   http://example.com/~user/a?b=%C3%A9
@@ -37,9 +36,10 @@ namespace gannet::storage {
 struct CanonicalRules {
   bool drop_parameters = true;
   std::vector<std::string> query_parameters = {
-      // Sessions.
+      // Sessions. Not plain "sid": on many sites it is a story's, section's or
+      // shop's number, and without it all of them would be one page.
       "phpsessid", "jsessionid", "aspsessionid*", "sessionid", "session_id",
-      "sid", "cfid", "cftoken", "zenid", "oscsid",
+      "cfid", "cftoken", "zenid", "oscsid",
       // Campaigns and click ids.
       "utm_*", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "fbclid",
       "msclkid", "yclid", "twclid", "ttclid", "igshid", "mc_cid", "mc_eid",

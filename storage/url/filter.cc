@@ -12,6 +12,9 @@
 namespace gannet::storage {
 namespace {
 
+// For the regexes of one list, compiled, and their search.
+constexpr int64_t kRegexBytes = int64_t{64} << 20;
+
 absl::Status BadEntry(std::string_view list, std::string_view kind,
                       std::string_view entry, std::string_view why) {
   return absl::InvalidArgumentError(
@@ -127,7 +130,7 @@ absl::Status UrlFilter::Fill(const UrlList& list, std::string_view name,
   if (list.regexes.empty()) return absl::OkStatus();
   RE2::Options options;
   options.set_log_errors(false);
-  options.set_max_mem(int64_t{64} << 20);
+  options.set_max_mem(kRegexBytes);
   matcher.regexes = std::make_unique<RE2::Set>(options, RE2::UNANCHORED);
   for (const std::string& regex : list.regexes) {
     std::string error;
@@ -135,10 +138,11 @@ absl::Status UrlFilter::Fill(const UrlList& list, std::string_view name,
       return BadEntry(name, "regex", regex, error);
     }
   }
+  // Also tries a search, and fails if it leaves too little memory for one.
   if (!matcher.regexes->Compile()) {
     return absl::InvalidArgumentError(
-        fmt::format("{} regexes: {} together need more than 64 MiB", name,
-                    list.regexes.size()));
+        fmt::format("{} regexes: {} together need more than {} MiB", name,
+                    list.regexes.size(), kRegexBytes >> 20));
   }
   return absl::OkStatus();
 }
@@ -165,13 +169,18 @@ bool UrlFilter::Matcher::HasPrefixOf(std::string_view url) const {
   return url.substr(0, candidate.size()) == candidate;
 }
 
-bool UrlFilter::Matcher::HasRegexFor(const std::string& url) const {
-  return regexes != nullptr && regexes->Match(url, nullptr);
+bool UrlFilter::Matcher::HasRegexFor(const std::string& url,
+                                     bool if_unknown) const {
+  if (regexes == nullptr) return false;
+  RE2::Set::ErrorInfo error{};
+  if (regexes->Match(url, nullptr, &error)) return true;
+  return error.kind != RE2::Set::kNoError && if_unknown;
 }
 
 bool UrlFilter::Matcher::Has(const Url& url) const {
   return HasDomainOf(url.host()) || HasHost(url.host()) ||
-         HasPrefixOf(url.href()) || HasRegexFor(url.href());
+         HasPrefixOf(url.href()) ||
+         HasRegexFor(url.href(), /*if_unknown=*/false);
 }
 
 UrlVerdict UrlFilter::Judge(const Url& url) const {
@@ -180,7 +189,9 @@ UrlVerdict UrlFilter::Judge(const Url& url) const {
   if (deny_.HasDomainOf(url.host())) return UrlVerdict::kDeniedDomain;
   if (deny_.HasHost(url.host())) return UrlVerdict::kDeniedHost;
   if (deny_.HasPrefixOf(url.href())) return UrlVerdict::kDeniedPrefix;
-  if (deny_.HasRegexFor(url.href())) return UrlVerdict::kDeniedRegex;
+  if (deny_.HasRegexFor(url.href(), /*if_unknown=*/true)) {
+    return UrlVerdict::kDeniedRegex;
+  }
   if (allow_.empty || allow_.Has(url)) return UrlVerdict::kAllowed;
   return UrlVerdict::kNotAllowed;
 }

@@ -90,10 +90,10 @@ int Serve(const Flags& flags) {
     fmt::print(
         "A fake web of {} hosts and {} pages (seed {}; nasty: {}).\n"
         "listening on 127.0.0.0/8 port {}\n"
-        "crawl it:  gannet crawl {} --connect-to 127.0.0.0/8:{}\n"
+        "fetch it:  curl --connect-to ::127.0.0.1:{} {}\n"
         "see it:    http://127.0.0.1:{}/\nCtrl-C ends.\n",
         (*web)->hosts().count(), (*web)->hosts().pages(), flags.web.seed,
-        FormatNasty(flags.web.nasty), port, seed, port, port);
+        FormatNasty(flags.web.nasty), port, port, seed, port);
   }
   fflush(stdout);
   // Wakes every second to flush the log, so that it can be judged meanwhile.

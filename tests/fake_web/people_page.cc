@@ -45,7 +45,7 @@ std::string HelpPage(const Web& web, std::string_view asked_host) {
   const std::string port(
       colon == asked_host.npos ? "80" : asked_host.substr(colon + 1));
   // The first of Web::Seeds(), without the search for the others of a graph.
-  const std::string seeds = web.Url(Ref{});
+  const std::string seed = web.Url(Ref{});
   std::string page = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
       "<title>A fake web</title><style>body {{ font: 16px/1.5 sans-serif; "
@@ -58,12 +58,10 @@ std::string HelpPage(const Web& web, std::string_view asked_host) {
       "host "
       "is meant is said by the request's Host header, so a browser sees this "
       "page; the links below show pages of the web.</p>\n"
-      "<h2>Crawl it</h2>\n<pre>gannet crawl {} --connect-to "
-      "127.0.0.0/8:{}</pre>\n"
-      "<p>or with curl: <code>curl --connect-to ::127.0.0.1:{} {}</code></p>\n"
+      "<h2>Fetch it</h2>\n<pre>curl --connect-to ::127.0.0.1:{} {}</pre>\n"
       "<p>Nasty things in it: {}.</p>\n<h2>Hosts</h2>\n<table>\n",
-      web.hosts().count(), web.hosts().pages(), web.options().seed, seeds,
-      Escape(port), Escape(port), seeds, FormatNasty(web.options().nasty));
+      web.hosts().count(), web.hosts().pages(), web.options().seed,
+      Escape(port), seed, FormatNasty(web.options().nasty));
   const uint32_t shown = std::min(web.hosts().count(), uint32_t{30});
   for (uint32_t rank = 0; rank < shown; ++rank) {
     const uint32_t host = web.hosts().ByRank(rank);

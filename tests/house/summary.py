@@ -1,12 +1,17 @@
-"""Counts what ctest's JUnit reports say: what failed, what was skipped and why.
+"""Counts what a run of tests/run.sh did: what failed, what was skipped and why.
 
-    summary.py release=build/release/tests.xml asan=build/asan/tests.xml
+    summary.py release=build/release/tests.xml failed:'fuzzing fuzz_url' seconds:90
 
-The last line is "N passed, N failed, N skipped".
+NAME=FILE is a JUnit report of ctest; failed:NAME is something outside ctest that
+failed. The last line is "N passed, N failed, N skipped"; exit code 1 if any failed.
+Nothing that was meant to run may vanish from the count: a missing or empty report and
+a test that could not be started are failures.
 """
 
+import pathlib
 import re
 import sys
+import tempfile
 import xml.etree.ElementTree as xml
 
 
@@ -16,23 +21,85 @@ def skip_reason(output: str) -> str:
     return match.group(1).strip() if match else "no reason given"
 
 
-def main(reports: list[str]) -> None:
-    counts = {"run": 0, "fail": 0, "skipped": 0}
-    for report in reports:
-        preset, path = report.split("=", 1)
-        for case in xml.parse(path).getroot().iter("testcase"):
-            name = f"{case.get('name')} ({preset})"
-            status = case.get("status")
-            if status == "run":
-                counts["run"] += 1
-            elif status == "fail":
-                counts["fail"] += 1
-                print(f"failed: {name}")
-            else:
-                counts["skipped"] += 1
-                print(f"skipped: {name}: {skip_reason(case.findtext('system-out') or '')}")
-    print(f"{counts['run']} passed, {counts['fail']} failed, {counts['skipped']} skipped")
+def read_report(preset: str, path: str) -> tuple[int, list[str], list[str]]:
+    passed, failed, skipped = 0, [], []
+    try:
+        cases = list(xml.parse(path).getroot().iter("testcase"))
+    except (OSError, xml.ParseError) as error:
+        return 0, [f"tests of {preset}: no report: {error}"], []
+    if not cases:
+        return 0, [f"tests of {preset}: there were none"], []
+    for case in cases:
+        name = f"{case.get('name')} ({preset})"
+        status = case.get("status")
+        output = case.findtext("system-out") or ""
+        # A test that skips itself and one that ctest could not start are both
+        # "notrun"; the message tells them apart.
+        why = case.find("skipped")
+        message = why.get("message", "") if why is not None else ""
+        if status == "run":
+            passed += 1
+        elif status == "fail":
+            failed.append(name)
+        elif status == "disabled":
+            skipped.append(f"{name}: disabled")
+        elif message.startswith("SKIP_"):
+            skipped.append(f"{name}: {skip_reason(output)}")
+        else:
+            failed.append(f"{name}: was not run: {message or output.strip() or status}")
+    return passed, failed, skipped
+
+
+def summarise(arguments: list[str]) -> tuple[list[str], bool]:
+    """The lines to print, and whether nothing failed."""
+    passed, failed, skipped, seconds = 0, [], [], []
+    for argument in arguments:
+        if argument.startswith("failed:"):
+            failed.append(argument.removeprefix("failed:"))
+        elif argument.startswith("seconds:"):
+            seconds.append(f"took {argument.removeprefix('seconds:')} s")
+        else:
+            more = read_report(*argument.split("=", 1))
+            passed += more[0]
+            failed += more[1]
+            skipped += more[2]
+    lines = [f"skipped: {what}" for what in skipped] + [f"failed: {what}" for what in failed]
+    lines += seconds
+    lines.append(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
+    return lines, not failed
+
+
+def self_test() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        good, bad, empty = (str(pathlib.Path(folder) / name) for name in ("good", "bad", "empty"))
+        # As ctest 3.25 writes them.
+        pathlib.Path(good).write_text(
+            '<testsuite><testcase name="A" status="run"/><testcase name="B" status="notrun">'
+            '<skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/>'
+            "<system-out>b.cc:1: Skipped\nno data\n</system-out></testcase>"
+            '<testcase name="C" status="disabled"/></testsuite>')
+        pathlib.Path(bad).write_text(
+            '<testsuite><testcase name="D" status="fail"/><testcase name="E" status="notrun">'
+            '<skipped message="Unable to find executable"/></testcase></testsuite>')
+        pathlib.Path(empty).write_text("<testsuite/>")
+
+        assert summarise([f"release={good}", "seconds:7"]) == (
+            ["skipped: B (release): no data", "skipped: C (release): disabled", "took 7 s",
+             "1 passed, 0 failed, 2 skipped"], True)
+        lines, ok = summarise([f"release={good}", f"asan={bad}", "failed:fuzzing x"])
+        assert not ok
+        assert lines[2:] == ["failed: D (asan)", "failed: E (asan): was not run: Unable to find executable",
+                             "failed: fuzzing x", "1 passed, 3 failed, 2 skipped"], lines
+        for path in (empty, f"{folder}/missing"):
+            lines, ok = summarise([f"tsan={path}"])
+            assert not ok and lines[-1] == "0 passed, 1 failed, 0 skipped", lines
+            assert lines[0].startswith("failed: tests of tsan: "), lines
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if sys.argv[1:] == ["--self-test"]:
+        self_test()
+        sys.exit(0)
+    report, nothing_failed = summarise(sys.argv[1:])
+    print("\n".join(report))
+    sys.exit(0 if nothing_failed else 1)

@@ -5,13 +5,13 @@
 // printed as the last line. The rest are the parts.
 #include <benchmark/benchmark.h>
 #include <libdeflate.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,6 +19,7 @@
 #include "storage/archive/digest.h"
 #include "storage/archive/warc_reader.h"
 #include "tests/storage/archive/sample_pages.h"
+#include "tests/temporary_folder.h"
 
 namespace gannet::storage {
 namespace {
@@ -33,25 +34,16 @@ struct Sample {
   int64_t raw_bytes = 0;
 };
 
-class Folder {
- public:
-  Folder() {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "archive_bench.XXXXXX");
-    if (mkdtemp(name.data()) == nullptr) std::abort();
-    path = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::filesystem::path path;
-};
-
-std::unique_ptr<Archive> NewArchive(const Folder& folder, bool block_digests) {
+std::unique_ptr<Archive> NewArchive(const TemporaryFolder& folder,
+                                    bool block_digests) {
   static int archives = 0;
   ArchiveSettings settings;
   settings.level = kLevel;
   settings.block_digests = block_digests;
   settings.file_size = 64 << 20;
-  return Archive::Open(folder.path / std::to_string(++archives), settings, {})
+  const std::string name = std::to_string(++archives);
+  return Archive::Open(std::filesystem::path(folder.path()) / name, settings,
+                       {})
       .value();
 }
 
@@ -65,7 +57,7 @@ const Sample& Pages() {
     for (const SamplePage& page : made.pages) {
       made.groups.push_back(RecordsOf(page, date));
     }
-    Folder folder;
+    TemporaryFolder folder;
     auto archive = NewArchive(folder, true);
     for (const auto& group : made.groups) {
       const std::vector<Position> positions = archive->Append(group).value();
@@ -125,7 +117,7 @@ BENCHMARK(BM_BareCompression)->Unit(benchmark::kMillisecond);
 // Argument: with block digests?
 void BM_Archive(benchmark::State& state) {
   Pages();
-  Folder folder;
+  TemporaryFolder folder;
   auto archive = NewArchive(folder, state.range(0) != 0);
   for (auto _ : state) WriteAll(*archive, Pages().groups);
   state.SetItemsProcessed(state.iterations() * kPages);
@@ -141,7 +133,7 @@ void BM_PayloadDigest(benchmark::State& state) {
 BENCHMARK(BM_PayloadDigest);
 
 void BM_ReadRecord(benchmark::State& state) {
-  Folder folder;
+  TemporaryFolder folder;
   auto archive = NewArchive(folder, true);
   const Position position =
       archive->Append(Pages().groups[0]).value()[kSampleResponse];
@@ -150,7 +142,7 @@ void BM_ReadRecord(benchmark::State& state) {
 BENCHMARK(BM_ReadRecord);
 
 void BM_ReadOutlinks(benchmark::State& state) {
-  Folder folder;
+  TemporaryFolder folder;
   auto archive = NewArchive(folder, true);
   const Position position =
       archive->Append(Pages().groups[0]).value()[kSampleResponse];
@@ -176,7 +168,7 @@ void PrintRatio(bool digest_given, bool block_digests) {
   }
   libdeflate_compressor* compressor = libdeflate_alloc_compressor(kLevel);
   std::string out;
-  Folder folder;
+  TemporaryFolder folder;
   auto archive = NewArchive(folder, block_digests);
   double bare = 1e9, written = 1e9;
   for (int turn = 0; turn < 30; ++turn) {

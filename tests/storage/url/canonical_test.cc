@@ -89,7 +89,7 @@ TEST(CanonicalTest, DotSegmentThatAppearsWhenAParameterGoesIsResolved) {
 TEST(CanonicalTest, EmptyQueryLosesItsQuestionMark) {
   EXPECT_EQ(Canonical("http://a.example/b?"), "http://a.example/b");
   EXPECT_EQ(Canonical("http://a.example/b?#c"), "http://a.example/b");
-  EXPECT_EQ(Canonical("http://a.example/b?sid=1"), "http://a.example/b");
+  EXPECT_EQ(Canonical("http://a.example/b?gclid=1"), "http://a.example/b");
   EXPECT_EQ(Canonical("http://u@a.example/b?"), "http://a.example/b");
 }
 
@@ -100,7 +100,7 @@ TEST(CanonicalTest, SessionAndCampaignParametersAreRemoved) {
             "http://a.example/?a");
   EXPECT_EQ(Canonical("http://a.example/?a&fbclid=x&gclid"),
             "http://a.example/?a");
-  EXPECT_EQ(Canonical("http://a.example/?sid&a"), "http://a.example/?a");
+  EXPECT_EQ(Canonical("http://a.example/?sessionid&a"), "http://a.example/?a");
   EXPECT_EQ(Canonical("http://a.example/?utm%5Fsource=x&a"),
             "http://a.example/?a");
   EXPECT_EQ(Canonical("http://a.example/b;JSESSIONID=1.2;c=d/e"),
@@ -109,13 +109,23 @@ TEST(CanonicalTest, SessionAndCampaignParametersAreRemoved) {
 
 TEST(CanonicalTest, ParametersThatOnlyLookAlikeAreKept) {
   for (const char* url :
-       {"http://a.example/?side=1", "http://a.example/?xsid=1",
-        "http://a.example/?a=sid", "http://a.example/?utm",
+       {"http://a.example/?sessionids=1", "http://a.example/?xgclid=1",
+        "http://a.example/?a=gclid", "http://a.example/?utm",
         "http://a.example/;jsessionids=1", "http://a.example/;jsessionid&b",
         "http://a.example/jsessionid=1", "http://a.example/?a&&b&",
         "http://a.example/?&", "http://a.example/?b=1&a=2&b=1"}) {
     EXPECT_EQ(Canonical(url), url);
   }
+}
+
+// article.pl?sid=26/11/16/1230 is a page of its own.
+TEST(CanonicalTest, SidIsKeptUnlessTheRulesNameIt) {
+  const char* url = "http://a.example/article.pl?sid=26/11/16/1230";
+  EXPECT_EQ(Canonical(url), url);
+  CanonicalRules rules;
+  rules.query_parameters.push_back("sid");
+  EXPECT_EQ(Canonical(url, Canonicaliser::Create(rules).value()),
+            "http://a.example/article.pl");
 }
 
 TEST(CanonicalTest, RulesMayRemoveOtherParametersOrNone) {

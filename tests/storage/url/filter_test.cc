@@ -195,6 +195,16 @@ TEST(UrlFilterTest, BadSettingsAreNamed) {
   EXPECT_THAT(ErrorOf(rules), HasSubstr("neither http nor https"));
 }
 
+// Some 700,000 instructions: they fit, and leave too little for a search.
+TEST(UrlFilterTest, RegexesTooLargeToSearchAreRefused) {
+  UrlFilterRules rules;
+  for (int i = 0; i < 800; ++i) {
+    rules.deny.regexes.push_back(std::to_string(i) + "(abc){300}");
+  }
+  EXPECT_THAT(ErrorOf(rules),
+              HasSubstr("deny regexes: 800 together need more than 64 MiB"));
+}
+
 TEST(UrlFilterTest, VerdictNamesAreDistinct) {
   for (int i = 0; i < kUrlVerdictCount; ++i) {
     EXPECT_FALSE(UrlVerdictName(static_cast<UrlVerdict>(i)).empty());

@@ -229,7 +229,7 @@ std::string Normalise(const std::string& text) {
 // The test's own short list: what the default rules certainly remove.
 bool IsTracking(const std::string& parameter) {
   const std::string name = Lower(parameter.substr(0, parameter.find('=')));
-  return name.substr(0, 4) == "utm_" || name == "sid" || name == "phpsessid" ||
+  return name.substr(0, 4) == "utm_" || name == "phpsessid" ||
          name == "jsessionid" || name == "gclid" || name == "fbclid";
 }
 

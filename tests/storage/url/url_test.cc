@@ -120,7 +120,7 @@ TEST(UrlTest, MegabytesOfAnythingTakeLinearTime) {
                                 "%4",
                                 ";",
                                 "&",
-                                "&sid=1",
+                                "&gclid=1",
                                 "?",
                                 "#",
                                 "\\",
