@@ -51,8 +51,8 @@ void FuzzKeys(std::string_view key) {
   // What passes as a page key can be told apart again in every index.
   if (IsPageKey(key)) {
     Require(IsHostKey(HostPartOf(key)));
-    Require(
-        keys::ParseActiveFrontier(keys::ActiveFrontier(9, key), step, view));
+    const std::string active = keys::ActiveFrontier(9, key);
+    Require(keys::ParseActiveFrontier(active, step, view));
     Require(view == key && step == 9);
     Require(
         keys::ParseRestingFrontier(keys::RestingFrontier(9, key), step, page));
