@@ -116,7 +116,7 @@ fi
 if [ $tsan -eq 1 ] && build tsan; then
   TSAN_OPTIONS="suppressions=$root/tests/tsan.supp:halt_on_error=1" run_tests tsan
 fi
-if [ $fuzz -eq 1 ] && build fuzz; then
+if [ $fuzz -eq 1 ] && build fuzz fuzzers; then
   while read -r target; do
     [ -n "$target" ] || continue
     name=$(basename "$target")

@@ -114,9 +114,6 @@ std::vector<rocksdb::ColumnFamilyDescriptor> MakeColumns(
   AddFilter(pages);
   auto frontier = Common(cache);
   CompactOnDeletions(frontier);
-  // Top reads from the front: tables with their neighbouring rows, rather than
-  // a large write buffer whose rows (and tombstones) lie all over the memory.
-  frontier.write_buffer_size = 4 << 20;
   auto schedule = Common(cache);
   CompactOnDeletions(schedule);
   auto hosts = Common(cache);

@@ -45,6 +45,70 @@ rocksdb::ReadOptions LongRead() {
   return options;
 }
 
+// Takes rows out of the frontier, in their order, if they are still there.
+//
+// Rows that stand next to each other leave as one range. A deletion row by row
+// would leave a tombstone for each, at the very front where the next Top
+// begins, and a large DB gets rid of them slowly: after 20 rounds Top stepped
+// over 400,000 of them at 10 M pages (57 ms) and over none at 100 k (7 ms). A
+// range is passed with one seek.
+class FrontierTaker {
+ public:
+  // REQUIRES: all stripes are locked, so that no row comes or goes meanwhile.
+  FrontierTaker(Store& store, Edit& edit)
+      : store_(store),
+        edit_(edit),
+        it_(store.db().NewIterator(LongRead(),
+                                   store.column(Column::kFrontier))) {}
+
+  // False if there is no such row. REQUIRES: `row` is greater than the last.
+  bool Take(std::string row) {
+    if (!started_) it_->Seek(row);
+    started_ = true;
+    bool next_to_last = true;
+    for (int steps = 0; it_->Valid() && View(it_->key()) < row; ++steps) {
+      next_to_last = false;
+      if (steps < kStepsBeforeSeek) {
+        it_->Next();
+      } else {
+        it_->Seek(row);
+      }
+    }
+    if (!next_to_last) EndRun();
+    if (!it_->Valid() || View(it_->key()) != row) return false;
+    run_.push_back(std::move(row));
+    it_->Next();
+    return true;
+  }
+
+  absl::Status Finish() {
+    EndRun();
+    return FromRocksDb(it_->status(), "reading the frontier");
+  }
+
+ private:
+  // Below this, tombstones are cheaper than what a range costs every reader.
+  static constexpr size_t kShortestRange = 64;
+
+  void EndRun() {
+    if (run_.size() < kShortestRange) {
+      for (const std::string& row : run_) {
+        store_.Delete(edit_, Column::kFrontier, row);
+      }
+    } else {
+      edit_.batch.DeleteRange(store_.column(Column::kFrontier), run_.front(),
+                              run_.back() + '\0');
+    }
+    run_.clear();
+  }
+
+  Store& store_;
+  Edit& edit_;
+  std::unique_ptr<rocksdb::Iterator> it_;
+  bool started_ = false;
+  std::vector<std::string> run_;  // Neighbours that leave together.
+};
+
 }  // namespace
 
 absl::StatusOr<Selection> CrawlDb::Top(size_t width, size_t per_host) {
@@ -117,45 +181,33 @@ absl::StatusOr<int64_t> CrawlDb::Claim(const Selection& selection) {
     return absl::FailedPreconditionError(
         "pages are claimed only while a round is being generated");
   }
-  // Top's order is the frontier's own, so the keys are sorted.
-  const auto frontier_keys = [](const std::vector<FrontierPage>& pages) {
-    std::vector<std::string> keys;
-    keys.reserve(pages.size());
-    for (const FrontierPage& p : pages) {
-      keys.push_back(keys::ActiveFrontier(p.step, p.page.bytes));
-    }
-    return keys;
-  };
-  const std::vector<std::string> wanted = frontier_keys(selection.pages);
-  const std::vector<std::string> aside = frontier_keys(selection.resting);
-  auto wanted_rows = store_->MultiGet(Column::kFrontier, wanted);
-  if (!wanted_rows.ok()) return wanted_rows.status();
-  auto aside_rows = store_->MultiGet(Column::kFrontier, aside);
-  if (!aside_rows.ok()) return aside_rows.status();
-
   Edit edit;
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    const std::string& page = selection.pages[i].page.bytes;
-    // A host may have gone to rest since Top looked.
-    if (!(*wanted_rows)[i].has_value() || store_->IsResting(HostPartOf(page))) {
-      continue;
+  {
+    FrontierTaker taker(*store_, edit);
+    for (const FrontierPage& p : selection.pages) {
+      // A host may have gone to rest since Top looked.
+      if (store_->IsResting(HostPartOf(p.page.bytes)) ||
+          !taker.Take(keys::ActiveFrontier(p.step, p.page.bytes))) {
+        continue;
+      }
+      store_->Put(edit, Column::kRounds, keys::FetchList(p.page.bytes), {});
+      edit.claimed.push_back(p.page.bytes);
     }
-    store_->Delete(edit, Column::kFrontier, wanted[i]);
-    store_->Put(edit, Column::kRounds, keys::FetchList(page), {});
-    edit.claimed.push_back(page);
+    if (absl::Status status = taker.Finish(); !status.ok()) return status;
   }
   const auto claimed = static_cast<int64_t>(edit.claimed.size());
   edit.delta.frontier_pages -= claimed;
   edit.delta.round_pages += claimed;
-  for (size_t i = 0; i < aside.size(); ++i) {
-    const FrontierPage& p = selection.resting[i];
-    if (!(*aside_rows)[i].has_value() ||
-        !store_->IsResting(HostPartOf(p.page.bytes))) {
-      continue;
+  {
+    FrontierTaker taker(*store_, edit);
+    for (const FrontierPage& p : selection.resting) {
+      if (store_->IsResting(HostPartOf(p.page.bytes)) &&
+          taker.Take(keys::ActiveFrontier(p.step, p.page.bytes))) {
+        store_->Put(edit, Column::kFrontier,
+                    keys::RestingFrontier(p.step, p.page.bytes), {});
+      }
     }
-    store_->Delete(edit, Column::kFrontier, aside[i]);
-    store_->Put(edit, Column::kFrontier,
-                keys::RestingFrontier(p.step, p.page.bytes), {});
+    if (absl::Status status = taker.Finish(); !status.ok()) return status;
   }
   if (absl::Status status = store_->Commit(edit, /*sync=*/false);
       !status.ok()) {
