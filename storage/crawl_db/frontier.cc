@@ -213,6 +213,19 @@ absl::StatusOr<int64_t> CrawlDb::Claim(const Selection& selection) {
       !status.ok()) {
     return status;
   }
+  // A range hides rows of tables, which are passed with a seek, but within one
+  // write buffer the rows that it covers are stepped over one by one: with a
+  // large round's rows still there, each Top would pay for all since the last
+  // flush.
+  constexpr int64_t kWorthAFlush = 4096;
+  if (claimed >= kWorthAFlush) {
+    rocksdb::FlushOptions flush;
+    flush.wait = false;
+    flush.allow_write_stall = true;  // Do not wait for room either.
+    const rocksdb::Status flushed =
+        store_->db().Flush(flush, store_->column(Column::kFrontier));
+    if (!flushed.ok()) return FromRocksDb(flushed, "flushing the frontier");
+  }
   return claimed;
 }
 

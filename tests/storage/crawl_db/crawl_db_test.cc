@@ -112,6 +112,28 @@ TEST_F(CrawlDbTest, TopTakesTheBestPagesAndNoMoreThanAllowedOfAHost) {
   EXPECT_THAT(Top(2, 5), ElementsAre(PageOf(0, 0, 0), PageOf(0, 0, 1)));
 }
 
+// Claimed neighbours are deleted as a range: what stands between them, or comes
+// to stand there later, must not go with them.
+TEST_F(CrawlDbTest, AThousandNeighboursAreClaimedAndOnlyThey) {
+  std::vector<Found> urls;
+  for (int i = 0; i < 1000; ++i) urls.push_back({PageOf(0, 0, i), 1000});
+  for (int i = 0; i < 10; ++i) urls.push_back({PageOf(0, 1, i), 1000});
+  for (int i = 0; i < 1000; ++i) urls.push_back({PageOf(0, 2, i), 1000});
+  ASSERT_TRUE(db_->PutIfAbsent(urls, {now_}).ok());
+  HostUpdate update{{std::string(HostPartOf(PageOf(0, 1, 0).bytes))}, {}};
+  update.record.set_rest_until_ms(ToMillis(now_ + absl::Minutes(5)));
+  ASSERT_TRUE(db_->PutHost(update).ok());
+  ASSERT_TRUE(db_->OpenRound(now_).ok());
+  const Selection selection = *db_->Top(1500, 1500);
+  Put(PageOf(0, 0, 5000), 1000);  // Between two that were seen.
+  EXPECT_EQ(*db_->Claim(selection), 1500);
+  EXPECT_EQ(db_->totals().frontier_pages, 511);
+  EXPECT_EQ(Broken(), "");
+  Put(PageOf(0, 0, 5001), 1000);
+  Reopen();
+  EXPECT_EQ(Top(10'000, 10'000).size(), 502u);
+}
+
 TEST_F(CrawlDbTest, APageThatGainsCashMovesUp) {
   Put(PageOf(0, 0, 0), 1000);
   Put(PageOf(0, 0, 1), 10);
