@@ -113,7 +113,9 @@ class FrontierTaker {
 
 absl::StatusOr<Selection> CrawlDb::Top(size_t width, size_t per_host) {
   absl::flat_hash_map<absl::uint128, size_t> taken;  // By host.
-  {
+  // Only a round that goes on after a kill has pages here; otherwise there are
+  // just the tombstones of earlier rounds, and these took half of Top's time.
+  if (store_->totals().round_pages > 0) {
     const rocksdb::ReadOptions options;
     std::unique_ptr<rocksdb::Iterator> it(
         store_->db().NewIterator(options, store_->column(Column::kRounds)));

@@ -114,6 +114,8 @@ absl::Status CrawlDb::CloseRound(std::string_view report) {
                     journal.number(), totals.round));
   }
   Edit edit;
+  // The fetch list is empty; the range spares its readers the tombstones.
+  edit.batch.DeleteRange(store_->column(Column::kRounds), "f", "g");
   edit.batch.DeleteRange(store_->column(Column::kRounds), "s", "t");
   store_->Put(edit, Column::kRounds, keys::Report(journal.number()), report);
   const uint64_t number = journal.number();
