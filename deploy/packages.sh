@@ -3,7 +3,7 @@
 # machine is set up with.
 
 GANNET_BUILD_PACKAGES=(
-  build-essential cmake ninja-build ccache mold pkg-config
+  build-essential cmake ninja-build ccache mold pkg-config python3
   libprotobuf-dev protobuf-compiler
   librocksdb-dev libabsl-dev libfmt-dev libssl-dev
   libpsl-dev libidn2-dev libre2-dev libxxhash-dev

@@ -51,7 +51,7 @@ fi
 export GANNET_TEST_DATA=$data
 if [ $long -eq 1 ]; then export GANNET_TEST_LONG=1; else unset GANNET_TEST_LONG; fi
 
-packages=("${GANNET_BUILD_PACKAGES[@]}" python3 libarchive-tools)
+packages=("${GANNET_BUILD_PACKAGES[@]}" libarchive-tools)
 if [ $fuzz -eq 1 ] || [ $long -eq 1 ]; then packages+=(clang libclang-rt-14-dev); fi
 if [ $long -eq 1 ]; then packages+=(clang-format); fi
 if [ $bench -eq 1 ]; then packages+=(wrk); fi
