@@ -8,7 +8,8 @@ GANNET_BUILD_PACKAGES=(
   librocksdb-dev libabsl-dev libfmt-dev libssl-dev
   libpsl-dev libidn2-dev libre2-dev libxxhash-dev
   libdeflate-dev zlib1g-dev libzstd-dev
-  libcli11-dev nlohmann-json3-dev
+  libcurl4-openssl-dev libc-ares-dev libgumbo-dev libuchardet-dev libbrotli-dev
+  libcli11-dev nlohmann-json3-dev libyaml-cpp-dev
   libgtest-dev libgmock-dev libbenchmark-dev
 )
 

@@ -1,0 +1,60 @@
+// EventLoop waits for the sockets of one thread: those of libcurl's handles and
+// of the resolver. It knows no timers: whoever has a deadline passes the time
+// until it to Run().
+//
+// Not thread-safe but for Wake().
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace gannet::jobs {
+
+class EventLoop {
+ public:
+  // Gets epoll's events (EPOLLIN, ...).
+  using Ready = std::function<void(uint32_t events)>;
+
+  static absl::StatusOr<std::unique_ptr<EventLoop>> Create();
+  ~EventLoop();
+  EventLoop(const EventLoop&) = delete;
+  EventLoop& operator=(const EventLoop&) = delete;
+
+  // Calls `ready` whenever one of `events` (level-triggered) is there. A second
+  // call for the same fd replaces the first.
+  void Watch(int fd, uint32_t events, Ready ready);
+  // Before the fd is closed. Harmless if it was not watched.
+  void Forget(int fd);
+
+  // Waits once, at most so long, and calls what is ready. Callbacks may call
+  // Watch and Forget.
+  void Run(absl::Duration at_most);
+
+  // Ends a Run() that waits, or the next one. From any thread, and from a
+  // signal handler.
+  void Wake();
+
+ private:
+  EventLoop(int epoll_fd, int wake_fd);
+
+  struct Watched {
+    uint32_t events = 0;
+    // Shared, because a callback may forget its own fd while it runs.
+    std::shared_ptr<Ready> ready;
+    // Tells a watch from a later one of the same fd, when an event of the
+    // earlier is still to be handled.
+    uint32_t generation = 0;
+  };
+
+  const int epoll_fd_;
+  const int wake_fd_;
+  uint32_t generation_ = 0;
+  absl::flat_hash_map<int, Watched> watched_;
+};
+
+}  // namespace gannet::jobs
