@@ -1,0 +1,128 @@
+// Downloader makes HTTP requests, many at a time, in one thread: libcurl's
+// multi interface with every limit that keeps a hostile server from holding a
+// connection, filling the memory, or leading us where we may not go. It knows
+// no robots.txt, no politeness and no redirects: what to ask, and when, is the
+// Fetcher's.
+//
+// A multi handle grows slow with its number of hosts, so there are several, and
+// a host always uses the same one, where its connection waits for it
+// (measured: 3,000 hosts in one handle 2,700 requests/s, in 40 handles 21,000).
+//
+// Not thread-safe.
+#pragma once
+
+#include <curl/curl.h>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "jobs/fetch/address.h"
+#include "jobs/fetch/event_loop.h"
+#include "jobs/fetch/response.h"
+
+namespace gannet::jobs {
+
+struct DownloadSettings {
+  std::string user_agent;
+  std::string accept =
+      "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+  std::string accept_language;  // Not sent if empty.
+  size_t max_header_bytes = 64 << 10;
+  absl::Duration connect_timeout = absl::Seconds(10);
+  absl::Duration first_byte_timeout = absl::Seconds(20);
+  absl::Duration timeout = absl::Minutes(2);
+  // Less than this over `min_speed_time` ends a transfer.
+  int64_t min_speed = 200;  // Bytes a second.
+  absl::Duration min_speed_time = absl::Seconds(20);
+  int64_t bandwidth = 0;  // Bytes a second, of one transfer; 0: no limit.
+  bool http2 = false;
+  std::string proxy;           // Empty: none, whatever the environment says.
+  std::string source_address;  // Empty: the system's choice.
+  std::string ca_file;         // Empty: the system's.
+  // For all bodies under way together.
+  size_t memory = 256 << 20;
+  size_t max_idle_connections = 4096;
+};
+
+struct Request {
+  std::string url;     // Canonical.
+  std::string target;  // Its path and query, sent as they are.
+  uint32_t host = 0;   // Any number, the same for the same host.
+  Address address;     // Where to connect to, not through a proxy.
+  uint16_t port = 80;
+  std::string if_none_match;
+  std::string if_modified_since;
+  bool compressed = true;  // Allow content codings.
+  size_t max_bytes = 10 << 20;
+  bool keep_cut = false;  // At max_bytes it ends well, as `is_cut`.
+};
+
+class Downloader {
+ public:
+  // Called from Start() never, from the event loop and OnTime() only.
+  using Done = std::function<void(uint64_t id, Response response)>;
+  // The last word on an address, asked when it is really connected to.
+  using Permit = std::function<bool(const Address& address)>;
+
+  // `loop` must outlive this.
+  static absl::StatusOr<std::unique_ptr<Downloader>> Create(
+      DownloadSettings settings, EventLoop* loop, Permit permit, Done done);
+  ~Downloader();
+
+  void Start(uint64_t id, Request request);
+  size_t active() const { return active_; }
+  // Ends all requests with kStopped.
+  void StopAll();
+
+  // When OnTime() is to be called next.
+  absl::Time NextTimeout() const;
+  void OnTime();
+
+ private:
+  struct Slot;
+  struct Multi;
+
+  Downloader(DownloadSettings settings, EventLoop* loop, Permit permit,
+             Done done);
+  Slot* TakeSlot();
+  void SetUp(Slot& slot);
+  void Finish(Slot& slot, CURLcode code);
+  void Drain(Multi& multi);
+  void CheckFirstBytes(absl::Time now);
+
+  static size_t OnHeader(char* data, size_t size, size_t count, void* slot);
+  static size_t OnBody(char* data, size_t size, size_t count, void* slot);
+  static int OnDebug(CURL* handle, curl_infotype type, char* data, size_t size,
+                     void* slot);
+  static curl_socket_t OnOpenSocket(void* slot, curlsocktype purpose,
+                                    curl_sockaddr* address);
+  static int OnSocket(CURL* easy, curl_socket_t fd, int what, void* multi,
+                      void* socket);
+  static int OnTimer(CURLM* handle, long milliseconds, void* multi);
+
+  const DownloadSettings settings_;
+  EventLoop* const loop_;
+  const Permit permit_;
+  const Done done_;
+  std::vector<std::unique_ptr<Multi>> multis_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<Slot*> free_;
+  size_t active_ = 0;
+  size_t buffered_ = 0;  // Bytes of all bodies under way.
+  // Whose first byte is due, in order of time.
+  struct Due {
+    absl::Time time;
+    Slot* slot;
+    uint64_t serial;
+  };
+  std::deque<Due> first_bytes_;
+  uint64_t serial_ = 0;
+};
+
+}  // namespace gannet::jobs
