@@ -4,9 +4,12 @@
 // sees. Thread-safe, of course.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <mutex>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/time/time.h"
 
 namespace gannet::storage {
 
@@ -16,7 +19,30 @@ class ABSL_LOCKABLE Mutex {
   void Unlock() ABSL_UNLOCK_FUNCTION() { mu_.unlock(); }
 
  private:
+  friend class Condition;
   std::mutex mu_;
+};
+
+// Waits for somebody to say that something guarded by the mutex has changed.
+// May wake for no reason: wait in a loop.
+class Condition {
+ public:
+  void Wait(Mutex* mu) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+    std::unique_lock<std::mutex> lock(mu->mu_, std::adopt_lock);
+    changed_.wait(lock);
+    lock.release();
+  }
+  void WaitFor(Mutex* mu, absl::Duration at_most)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+    std::unique_lock<std::mutex> lock(mu->mu_, std::adopt_lock);
+    changed_.wait_for(lock, absl::ToChronoMicroseconds(at_most));
+    lock.release();
+  }
+  void SignalAll() { changed_.notify_all(); }
+  void SignalOne() { changed_.notify_one(); }
+
+ private:
+  std::condition_variable changed_;
 };
 
 class ABSL_SCOPED_LOCKABLE MutexLock {

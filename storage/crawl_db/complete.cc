@@ -53,6 +53,27 @@ void PayOut(Store& store, Edit& edit, const Completion& completion,
   edit.delta.root += cash - paid;
 }
 
+void CountOutcome(const Completion& completion, proto::RoundCounts& counts) {
+  switch (completion.outcome.state()) {
+    case proto::FETCHED:
+      counts.set_fetched(counts.fetched() + 1);
+      if (completion.unchanged) counts.set_unchanged(counts.unchanged() + 1);
+      break;
+    case proto::MOVED:
+      counts.set_moved(counts.moved() + 1);
+      break;
+    case proto::GONE:
+      counts.set_gone(counts.gone() + 1);
+      break;
+    case proto::BLOCKED:
+      counts.set_blocked(counts.blocked() + 1);
+      break;
+    default:
+      counts.set_failed(counts.failed() + 1);
+  }
+  counts.set_bytes(counts.bytes() + completion.bytes);
+}
+
 absl::Status CheckCompletion(const Completion& completion) {
   if (!proto::PageState_IsValid(completion.outcome.state())) {
     return absl::InvalidArgumentError("an outcome has no known state");
@@ -112,6 +133,7 @@ absl::StatusOr<int64_t> CrawlDb::Complete(
     proto::PageRecord& record = *(*records)[i];
     --edit.delta.pages_by_state[record.state()];
     TakeOutcome(*sorted[i], record);
+    CountOutcome(*sorted[i], edit.counts);
     ++edit.delta.pages_by_state[record.state()];
     PayOut(*store_, edit, *sorted[i], record, share);
     store_->Delete(edit, Column::kRounds, keys::FetchList(page));

@@ -29,6 +29,7 @@
 
 namespace gannet::storage {
 
+class Admission;
 class Store;
 struct Edit;
 
@@ -59,6 +60,8 @@ struct Moment {
 struct PutCounts {
   int64_t added = 0;
   int64_t known = 0;
+  int64_t deferred = 0;  // Settle only: new, and not let in.
+  int64_t dropped = 0;
 };
 
 struct FrontierPage {
@@ -87,6 +90,10 @@ struct Completion {
   uint32_t outlink_redirects = 0;  // Of a moved page's target.
   // A page that was read keeps what it had in its history; others do not.
   bool keeps_history = false;
+
+  // For the round's report.
+  bool unchanged = false;
+  int64_t bytes = 0;  // Received.
 };
 
 struct HostUpdate {
@@ -99,6 +106,13 @@ struct HostUpdate {
 struct Settlement {
   std::string cursor;
   std::vector<Found> local;
+  // A local target that is new gets in only with this much cash; with less it
+  // is deferred, or dropped if `drop_over_quota`.
+  int64_t least_cash_for_new = 0;
+  bool drop_over_quota = false;
+  // A host gets no more pages than this; 0: as many as it likes. New ones over
+  // it are dropped.
+  int64_t most_host_pages = 0;
   std::vector<Found> deferred;
   std::vector<std::pair<SiteId, Found>> remote;
   struct Drop {
@@ -205,6 +219,9 @@ class CrawlDb {
   // --- Pages and hosts (records.cc) ------------------------------------------
 
   absl::StatusOr<proto::PageRecord> GetPage(const PageKey& page);
+  // Records of sorted, distinct pages; nullopt for unknown ones.
+  absl::StatusOr<std::vector<std::optional<proto::PageRecord>>> GetPages(
+      absl::Span<const PageKey> pages);
   // In key order from `from` on, until `visit` says false.
   absl::Status ScanPages(
       const PageKey& from,
@@ -240,10 +257,12 @@ class CrawlDb {
 
   // Adds `urls` (sorted, distinct; stripes locked) to the edit.
   absl::StatusOr<PutCounts> AddFound(Edit& edit, absl::Span<const Found> urls,
-                                     const Moment& moment);
+                                     const Moment& moment,
+                                     Admission* admission = nullptr);
   absl::StatusOr<int64_t> WakeHost(Edit& edit, const HostKey& host,
                                    int64_t most);
-  absl::Status AddWaiting(Edit& edit, const Settlement& settlement);
+  absl::Status AddWaiting(Edit& edit, absl::Span<const Found> found,
+                          absl::Span<const std::pair<SiteId, Found>> remote);
   absl::Status AddHost(Edit& edit, const HostUpdate& update, bool by_wake);
 
   std::unique_ptr<Store> store_;

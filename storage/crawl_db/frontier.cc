@@ -254,6 +254,7 @@ absl::Status CrawlDb::Release(absl::Span<const PageKey> pages) {
     EnterFrontier(*store_, edit, page, record);
     store_->PutMessage(edit, Column::kPages, page, record);
   }
+  edit.counts.set_released(static_cast<int64_t>(edit.unclaimed.size()));
   return store_->Commit(edit, /*sync=*/false);
 }
 

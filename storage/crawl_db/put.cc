@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "storage/crawl_db/admission.h"
 #include "storage/crawl_db/crawl_db.h"
 #include "storage/crawl_db/page_moves.h"
 #include "storage/crawl_db/sorted.h"
@@ -69,7 +70,8 @@ void AddPage(Store& store, Edit& edit, const Found& url, absl::Time now) {
 
 absl::StatusOr<PutCounts> CrawlDb::AddFound(Edit& edit,
                                             absl::Span<const Found> urls,
-                                            const Moment& moment) {
+                                            const Moment& moment,
+                                            Admission* admission) {
   auto records = store_->GetPages(PagesOf(urls));
   if (!records.ok()) return records.status();
   PutCounts counts;
@@ -78,10 +80,15 @@ absl::StatusOr<PutCounts> CrawlDb::AddFound(Edit& edit,
     if (record.has_value()) {
       ++counts.known;
       AddCash(*store_, edit, urls[i].page.bytes, *record, urls[i].cash, moment);
-    } else {
-      ++counts.added;
-      AddPage(*store_, edit, urls[i], moment.now);
+      continue;
     }
+    if (admission != nullptr) {
+      absl::StatusOr<bool> admitted = admission->Admits(edit, urls[i]);
+      if (!admitted.ok()) return admitted.status();
+      if (!*admitted) continue;
+    }
+    ++counts.added;
+    AddPage(*store_, edit, urls[i], moment.now);
   }
   return counts;
 }

@@ -3,6 +3,7 @@
 
 #include "storage/crawl_db/crawl_db.h"
 #include "storage/crawl_db/page_moves.h"
+#include "storage/crawl_db/sorted.h"
 #include "storage/crawl_db/store.h"
 
 namespace gannet::storage {
@@ -27,6 +28,11 @@ absl::StatusOr<Message> GetMessage(Store& store, Column column,
 
 absl::StatusOr<proto::PageRecord> CrawlDb::GetPage(const PageKey& page) {
   return store_->GetPage(page.bytes);
+}
+
+absl::StatusOr<std::vector<std::optional<proto::PageRecord>>> CrawlDb::GetPages(
+    absl::Span<const PageKey> pages) {
+  return store_->GetPages(PagesOf(pages));
 }
 
 absl::Status CrawlDb::ScanPages(

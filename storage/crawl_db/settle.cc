@@ -1,6 +1,7 @@
 // Settle: one batch of update. The round's cash goes where the targets are:
 // into pages of this site, to those deferred, to outboxes, or it is dropped and
 // counted. The cursor is in the same write, so a batch is never applied twice.
+#include "storage/crawl_db/admission.h"
 #include "storage/crawl_db/crawl_db.h"
 #include "storage/crawl_db/sorted.h"
 #include "storage/crawl_db/store.h"
@@ -41,11 +42,21 @@ absl::StatusOr<PutCounts> CrawlDb::Settle(const Settlement& settlement,
         "a target is not between the cursors, or gets more than the round has");
   }
 
-  absl::StatusOr<PutCounts> counts = AddFound(edit, local, moment);
+  Admission admission(*this, settlement);
+  absl::StatusOr<PutCounts> counts = AddFound(edit, local, moment, &admission);
   if (!counts.ok()) return counts;
-  if (absl::Status status = AddWaiting(edit, settlement); !status.ok()) {
+  std::vector<Found> deferred = settlement.deferred;
+  deferred.insert(deferred.end(), admission.deferred().begin(),
+                  admission.deferred().end());
+  if (absl::Status status = AddWaiting(edit, deferred, settlement.remote);
+      !status.ok()) {
     return status;
   }
+  counts->deferred = static_cast<int64_t>(deferred.size());
+  counts->dropped = admission.dropped();
+  edit.counts.set_found(static_cast<int64_t>(local.size()));
+  edit.counts.set_added(counts->added);
+  edit.counts.set_deferred(counts->deferred);
   journal.set_cursor(settlement.cursor);
   edit.journal = journal;
   if (absl::Status status = store_->Commit(edit, /*sync=*/false);

@@ -183,13 +183,31 @@ void Store::Delete(Edit& edit, Column column, std::string_view key) {
   edit.batch.Delete(this->column(column), ToSlice(key));
 }
 
+namespace {
+
+void AddCounts(const proto::RoundCounts& more, proto::RoundCounts& counts) {
+  counts.set_fetched(counts.fetched() + more.fetched());
+  counts.set_unchanged(counts.unchanged() + more.unchanged());
+  counts.set_moved(counts.moved() + more.moved());
+  counts.set_gone(counts.gone() + more.gone());
+  counts.set_failed(counts.failed() + more.failed());
+  counts.set_blocked(counts.blocked() + more.blocked());
+  counts.set_released(counts.released() + more.released());
+  counts.set_bytes(counts.bytes() + more.bytes());
+  counts.set_found(counts.found() + more.found());
+  counts.set_added(counts.added() + more.added());
+  counts.set_deferred(counts.deferred() + more.deferred());
+}
+
+}  // namespace
+
 absl::Status Store::Commit(Edit& edit, bool sync) {
   for (const auto& [host, change] : edit.host_pages) {
     if (change == 0) continue;
     edit.batch.Merge(column(Column::kHosts), keys::HostPages(host),
                      EncodeCount(change));
   }
-  if (edit.journal.has_value()) {
+  if (edit.journal.has_value() && edit.counts.ByteSizeLong() == 0) {
     PutMessage(edit, Column::kRounds, keys::Journal(), *edit.journal);
   }
 
@@ -197,9 +215,12 @@ absl::Status Store::Commit(Edit& edit, bool sync) {
   if (!broken_.ok()) return broken_;
   Totals next = totals_;
   next.Add(edit.delta);
-  if (edit.last_target > journal_.last_target()) {
-    edit.journal = journal_;
-    edit.journal->set_last_target(edit.last_target);
+  const bool has_counts = edit.counts.ByteSizeLong() > 0;
+  if (edit.last_target > journal_.last_target() || has_counts) {
+    if (!edit.journal.has_value()) edit.journal = journal_;
+    edit.journal->set_last_target(
+        std::max(edit.last_target, journal_.last_target()));
+    AddCounts(edit.counts, *edit.journal->mutable_counts());
     PutMessage(edit, Column::kRounds, keys::Journal(), *edit.journal);
   }
   if (next != totals_) {

@@ -56,7 +56,8 @@ struct Edit {
   std::optional<proto::RoundJournal> journal;
   std::map<std::string, int64_t> host_pages;  // Change in number, by host.
   int64_t earliest_ready_ms = std::numeric_limits<int64_t>::max();
-  std::string last_target;  // The greatest outlink that was added.
+  std::string last_target;    // The greatest outlink that was added.
+  proto::RoundCounts counts;  // Added to the journal's.
 
   // Carried into memory once the batch is written.
   std::vector<std::string> claimed;

@@ -41,8 +41,10 @@ absl::StatusOr<Found> Join(const Found& url,
 
 }  // namespace
 
-absl::Status CrawlDb::AddWaiting(Edit& edit, const Settlement& settlement) {
-  const std::vector<Found> deferred = SortedAndMerged(settlement.deferred);
+absl::Status CrawlDb::AddWaiting(
+    Edit& edit, absl::Span<const Found> found,
+    absl::Span<const std::pair<SiteId, Found>> remote) {
+  const std::vector<Found> deferred = SortedAndMerged(found);
   std::vector<std::string> row_keys;
   for (const Found& url : deferred) {
     row_keys.push_back(keys::Deferred(url.page.bytes));
@@ -67,7 +69,7 @@ absl::Status CrawlDb::AddWaiting(Edit& edit, const Settlement& settlement) {
   }
 
   std::map<SiteId, std::vector<Found>> by_site;
-  for (const auto& [site, url] : settlement.remote) {
+  for (const auto& [site, url] : remote) {
     by_site[site].push_back(url);
   }
   for (const auto& [site, urls] : by_site) {
