@@ -1,0 +1,103 @@
+#include "jobs/fetch/committer.h"
+
+#include "absl/time/clock.h"
+
+namespace gannet::jobs {
+
+Committer::Committer(storage::SiteStore* store, CommitSettings settings,
+                     Written written)
+    : store_(store), settings_(settings), written_(std::move(written)) {
+  thread_ = std::thread([this] { Run(); });
+}
+
+Committer::~Committer() { (void)Finish(); }
+
+void Committer::Touch() {
+  if (oldest_ == absl::InfiniteFuture()) {
+    oldest_ = absl::Now();
+    changed_.SignalAll();
+  } else if (next_.completions.size() == settings_.pages) {
+    changed_.SignalAll();
+  }
+}
+
+void Committer::Complete(storage::Completion completion) {
+  storage::MutexLock lock(&mu_);
+  next_.completions.push_back(std::move(completion));
+  Touch();
+}
+
+void Committer::Release(std::vector<storage::PageKey> pages) {
+  if (pages.empty()) return;
+  storage::MutexLock lock(&mu_);
+  for (storage::PageKey& page : pages) {
+    next_.released.push_back(std::move(page));
+  }
+  Touch();
+}
+
+void Committer::Update(storage::HostUpdate host) {
+  storage::MutexLock lock(&mu_);
+  next_.hosts[host.host.bytes] = std::move(host.record);
+  Touch();
+}
+
+absl::Status Committer::Write(Group& group) {
+  if (!group.completions.empty() || !group.hosts.empty()) {
+    std::vector<storage::HostUpdate> hosts;
+    hosts.reserve(group.hosts.size());
+    for (auto& [key, record] : group.hosts) {
+      hosts.push_back({storage::HostKey{key}, std::move(record)});
+    }
+    absl::StatusOr<int64_t> completed =
+        store_->Complete(group.completions, hosts);
+    if (!completed.ok()) return completed.status();
+  }
+  if (!group.released.empty()) {
+    return store_->crawl_db().Release(group.released);
+  }
+  return absl::OkStatus();
+}
+
+void Committer::Run() {
+  for (;;) {
+    Group group;
+    {
+      storage::MutexLock lock(&mu_);
+      while (!finishing_ && next_.completions.size() < settings_.pages &&
+             absl::Now() < oldest_ + settings_.age) {
+        changed_.WaitFor(&mu_, oldest_ == absl::InfiniteFuture()
+                                   ? absl::Seconds(1)
+                                   : settings_.age);
+      }
+      std::swap(group, next_);
+      oldest_ = absl::InfiniteFuture();
+      if (group.empty() && finishing_) return;
+      if (!status_.ok()) continue;
+    }
+    const absl::Status status = Write(group);
+    if (!status.ok()) {
+      storage::MutexLock lock(&mu_);
+      status_ = status;
+    }
+    written_(group.completions);
+  }
+}
+
+absl::Status Committer::Finish() {
+  {
+    storage::MutexLock lock(&mu_);
+    finishing_ = true;
+    changed_.SignalAll();
+  }
+  if (thread_.joinable()) thread_.join();
+  storage::MutexLock lock(&mu_);
+  return status_;
+}
+
+bool Committer::failed() const {
+  storage::MutexLock lock(&mu_);
+  return !status_.ok();
+}
+
+}  // namespace gannet::jobs

@@ -1,0 +1,85 @@
+#include "jobs/fetch/outcome.h"
+
+#include <fmt/format.h>
+
+#include "jobs/fetch/retry_after.h"
+#include "storage/archive/http_message.h"
+
+namespace gannet::jobs {
+namespace {
+
+Outcome OfFailure(Failure failure) {
+  Outcome outcome;
+  outcome.reason = FailureName(failure);
+  switch (failure) {
+    // Would be the same next time.
+    case Failure::kAddressRefused:
+    case Failure::kTooLarge:
+    case Failure::kHeadersTooLarge:
+    case Failure::kInternal:
+      break;
+    case Failure::kDns:
+    case Failure::kConnect:
+    case Failure::kTls:
+    case Failure::kFirstByte:
+      outcome.host_is_unreachable = true;
+      outcome.try_again = true;
+      break;
+    default:
+      outcome.try_again = true;
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Outcome OutcomeOf(const Response& response, bool was_conditional,
+                  absl::Time now) {
+  if (response.failure != Failure::kNone) return OfFailure(response.failure);
+  Outcome outcome;
+  outcome.reason = fmt::format("http {}", response.status);
+  const storage::HttpHead head = storage::SplitHttpResponse(response.head);
+  switch (response.status) {
+    case 301:
+    case 302:
+    case 303:
+    case 307:
+    case 308:
+      outcome.location = head.Get("Location");
+      if (outcome.location.empty()) {
+        outcome.reason += " without a Location";
+      } else {
+        outcome.state = proto::MOVED;
+      }
+      return outcome;
+    case 304:
+      if (was_conditional) {
+        outcome.state = proto::FETCHED;
+        outcome.unchanged = true;
+      }
+      return outcome;
+    case 404:
+    case 410:
+      outcome.state = proto::GONE;
+      return outcome;
+    case 429:
+    case 503:
+      outcome.host_is_busy = true;
+      outcome.retry_after = ParseRetryAfter(head.Get("Retry-After"), now);
+      outcome.try_again = true;
+      return outcome;
+    case 408:
+    case 425:
+      outcome.try_again = true;
+      return outcome;
+    default:
+      if (response.status >= 200 && response.status < 300) {
+        outcome.state = proto::FETCHED;
+        outcome.reason.clear();
+      }
+      outcome.try_again = response.status >= 500;
+      return outcome;
+  }
+}
+
+}  // namespace gannet::jobs

@@ -1,0 +1,30 @@
+// What an answer means for its page and its host, by its failure or status
+// alone; what the body holds is the parser's to say. A function; thread-safe.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+#include "jobs/fetch/response.h"
+#include "proto/crawl_db.pb.h"
+
+namespace gannet::jobs {
+
+struct Outcome {
+  proto::PageState state = proto::FAILED;
+  std::string reason;      // Of a failure: "http 500", "timeout", ...
+  bool try_again = false;  // A failure that may pass.
+  bool unchanged = false;  // 304.
+  std::string location;    // Of a moved page, as written.
+  // The server asked for a rest (429, 503), or nobody could be reached.
+  bool host_is_busy = false;
+  bool host_is_unreachable = false;
+  std::optional<absl::Duration> retry_after;
+};
+
+// `was_conditional`: the request had a validator, so that 304 makes sense.
+Outcome OutcomeOf(const Response& response, bool was_conditional,
+                  absl::Time now);
+
+}  // namespace gannet::jobs
