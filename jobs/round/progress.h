@@ -5,7 +5,6 @@
 // it. Thread-safe.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 #include "absl/time/time.h"
@@ -43,6 +42,8 @@ struct ProgressView {
   int64_t connections = 0;   // Requests under way.
   int64_t targets = 0;       // Update: links to settle in all,
   int64_t settled = 0;       // and settled so far.
+  // Between rounds: when the next page or host is due.
+  absl::Time waiting_until = absl::InfinitePast();
 };
 
 }  // namespace gannet::jobs

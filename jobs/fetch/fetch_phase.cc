@@ -1,0 +1,93 @@
+#include "jobs/fetch/fetch_phase.h"
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "jobs/fetch/work_queue.h"
+
+namespace gannet::jobs {
+namespace {
+
+// The first error of several threads.
+class FirstError {
+ public:
+  void Set(const absl::Status& status) {
+    storage::MutexLock lock(&mu_);
+    if (status_.ok()) status_ = status;
+    is_set_ = true;
+  }
+  absl::Status Get() {
+    storage::MutexLock lock(&mu_);
+    return status_;
+  }
+  const std::atomic<bool>& is_set() const { return is_set_; }
+
+ private:
+  storage::Mutex mu_;
+  absl::Status status_ ABSL_GUARDED_BY(mu_);
+  std::atomic<bool> is_set_ = false;
+};
+
+}  // namespace
+
+absl::Status FetchPhase::Run(storage::SiteStore& store, absl::Time deadline,
+                             const std::atomic<bool>& stop) {
+  WorkQueue<Answer> answers;
+  FirstError worker_error;
+  Fetcher* fetcher_for_commits = nullptr;
+  Committer committer(&store, settings_.commit,
+                      [&](const std::vector<storage::Completion>& group) {
+                        fetcher_for_commits->Delivered(group.size(), 0);
+                      });
+  absl::StatusOr<std::unique_ptr<Fetcher>> fetcher =
+      Fetcher::Create(settings_.fetch, &store.crawl_db(), &committer,
+                      [&](Answer answer) { answers.Push(std::move(answer)); });
+  if (!fetcher.ok()) return fetcher.status();
+  fetcher_for_commits = fetcher->get();
+  {
+    storage::MutexLock lock(&mu_);
+    running_ = fetcher->get();
+  }
+
+  const auto work = [&] {
+    PageWorker worker(settings_.page, &store);
+    while (std::optional<Answer> answer = answers.Pop()) {
+      if (worker_error.is_set()) continue;  // The page stays in the round.
+      const size_t bytes = answer->response.body.size();
+      absl::StatusOr<storage::Completion> completion =
+          worker.Complete(*std::move(answer));
+      (*fetcher)->Delivered(0, bytes);
+      if (completion.ok()) {
+        committer.Complete(*std::move(completion));
+      } else {
+        worker_error.Set(completion.status());
+      }
+    }
+  };
+  const int workers =
+      settings_.workers > 0
+          ? settings_.workers
+          : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < workers; ++i) threads.emplace_back(work);
+
+  absl::Status status = (*fetcher)->Run(deadline, stop, worker_error.is_set());
+  answers.Close();
+  for (std::thread& thread : threads) thread.join();
+  const absl::Status committed = committer.Finish();
+  {
+    storage::MutexLock lock(&mu_);
+    running_ = nullptr;
+  }
+  if (status.ok()) status = worker_error.Get();
+  return status.ok() ? committed : status;
+}
+
+FetchView FetchPhase::view() const {
+  storage::MutexLock lock(&mu_);
+  return running_ == nullptr ? FetchView() : running_->view();
+}
+
+}  // namespace gannet::jobs

@@ -1,0 +1,52 @@
+// FetchPhase is a round's fetch+parse (UniCrawl, IV-A: one phase): the network
+// thread, the workers that read and archive, and the committer, as one
+// pipeline:
+//
+//   Fetcher ── answers ──► PageWorkers ── completions ──► Committer
+//      ▲                                                     │
+//      └───────────────── so many are on the disk ───────────┘
+//
+// A page is fetched again after a crash only if it was under way or in the last
+// group: at most connections + max_undelivered.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "jobs/fetch/committer.h"
+#include "jobs/fetch/fetcher.h"
+#include "jobs/fetch/page_worker.h"
+#include "storage/mutex.h"
+#include "storage/site_store/site_store.h"
+
+namespace gannet::jobs {
+
+struct FetchPhaseSettings {
+  FetchSettings fetch;
+  PageSettings page;
+  CommitSettings commit;
+  int workers = 0;  // 0: one for each core.
+};
+
+class FetchPhase {
+ public:
+  explicit FetchPhase(const FetchPhaseSettings& settings)
+      : settings_(settings) {}
+
+  // Fetches what the open round still has to fetch. Pages may be left in it
+  // only if `stop` was set. kResourceExhausted: the disk is full.
+  absl::Status Run(storage::SiteStore& store, absl::Time deadline,
+                   const std::atomic<bool>& stop);
+
+  // While it runs, from any thread.
+  FetchView view() const ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  const FetchPhaseSettings settings_;
+  mutable storage::Mutex mu_;
+  Fetcher* running_ ABSL_GUARDED_BY(mu_) = nullptr;
+};
+
+}  // namespace gannet::jobs

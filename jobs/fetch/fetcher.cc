@@ -1,0 +1,308 @@
+#include "jobs/fetch/fetcher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "jobs/fetch/outcome.h"
+#include "storage/url/surt.h"
+
+namespace gannet::jobs {
+namespace {
+
+constexpr size_t kListChunk = 4096;
+constexpr absl::Duration kLookForStop = absl::Milliseconds(100);
+
+// A validator goes back into a request: not with bytes that end a line.
+std::string HeaderValue(const std::string& value) {
+  const bool clean = std::all_of(value.begin(), value.end(), [](char c) {
+    return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f;
+  });
+  return clean ? value : "";
+}
+
+absl::Duration AddressDelay(const FetchSettings& settings) {
+  // One address that the operator named holds all hosts of a test web.
+  const bool one_for_all =
+      settings.connect_to.has_value() && !settings.connect_to->is_range();
+  return one_for_all || !settings.download.proxy.empty() ? absl::ZeroDuration()
+                                                         : settings.delay;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Fetcher>> Fetcher::Create(
+    FetchSettings settings, storage::CrawlDb* crawl_db, Committer* committer,
+    Deliver deliver) {
+  std::unique_ptr<Fetcher> fetcher(new Fetcher(std::move(settings), crawl_db,
+                                               committer, std::move(deliver)));
+  absl::StatusOr<std::unique_ptr<EventLoop>> loop = EventLoop::Create();
+  if (!loop.ok()) return loop.status();
+  fetcher->loop_ = *std::move(loop);
+  absl::StatusOr<std::unique_ptr<Resolver>> resolver =
+      Resolver::Create(fetcher->settings_.resolver, fetcher->loop_.get(),
+                       [] { return absl::Now(); });
+  if (!resolver.ok()) return resolver.status();
+  fetcher->resolver_ = *std::move(resolver);
+  Fetcher* self = fetcher.get();
+  absl::StatusOr<std::unique_ptr<Downloader>> downloader = Downloader::Create(
+      fetcher->settings_.download, fetcher->loop_.get(),
+      [self](const Address& address) {
+        return self->settings_.connect_to.has_value() ||
+               !self->address_check_.Refusal(address).has_value();
+      },
+      [self](uint64_t id, Response response) {
+        self->OnResponse(id, std::move(response));
+      });
+  if (!downloader.ok()) return downloader.status();
+  fetcher->downloader_ = *std::move(downloader);
+  return fetcher;
+}
+
+Fetcher::Fetcher(FetchSettings settings, storage::CrawlDb* crawl_db,
+                 Committer* committer, Deliver deliver)
+    : settings_(std::move(settings)),
+      crawl_db_(crawl_db),
+      committer_(committer),
+      deliver_(std::move(deliver)),
+      address_check_(settings_.allow_private, settings_.allowed_addresses),
+      turns_(AddressDelay(settings_)),
+      random_(std::random_device()()) {}
+
+// In this order: both close sockets that the loop watches.
+Fetcher::~Fetcher() {
+  downloader_.reset();
+  resolver_.reset();
+}
+
+absl::Status Fetcher::LoadFetchList() {
+  storage::PageKey after;
+  for (;;) {
+    absl::StatusOr<std::vector<storage::PageKey>> pages =
+        crawl_db_->FetchList(after, kListChunk);
+    if (!pages.ok()) return pages.status();
+    if (pages->empty()) return absl::OkStatus();
+    after = pages->back();
+    auto records = crawl_db_->GetPages(*pages);
+    if (!records.ok()) return records.status();
+    for (size_t i = 0; i < pages->size(); ++i) {
+      std::optional<proto::PageRecord>& record = (*records)[i];
+      if (!record.has_value()) continue;  // Forgotten meanwhile.
+      PageTask task;
+      task.page = std::move((*pages)[i]);
+      task.redirects = record->redirects();
+      if (record->state() != proto::NEW) {
+        task.earlier = std::make_unique<proto::PageRecord>(*std::move(record));
+      }
+      const std::string_view key = storage::HostPartOf(task.page.bytes);
+      uint32_t index = 0;
+      // The list is in key order, so a host's pages come together.
+      if (!hosts_.empty() && hosts_.back()->key.bytes == key) {
+        index = static_cast<uint32_t>(hosts_.size() - 1);
+      } else {
+        absl::StatusOr<std::string> url =
+            storage::UrlFromSurt(storage::SurtOf(task.page.bytes));
+        if (!url.ok()) return url.status();
+        absl::StatusOr<storage::Url> parsed = storage::Url::Parse(*url);
+        if (!parsed.ok()) return parsed.status();
+        index = HostOf(parsed->host(), storage::HostKey{std::string(key)});
+      }
+      host(index).pages.push_back(std::move(task));
+      ++pages_left_;
+    }
+  }
+}
+
+bool Fetcher::MayAsk(absl::Time now) const {
+  return !ending_ && downloader_->active() < settings_.connections &&
+         undelivered_ < static_cast<int64_t>(settings_.max_undelivered) &&
+         undelivered_bytes_ <
+             static_cast<int64_t>(settings_.max_undelivered_bytes) &&
+         bandwidth_free_at_ <= now;
+}
+
+absl::Duration Fetcher::TimeToNext(absl::Time now, absl::Time end) const {
+  absl::Time next =
+      std::min({downloader_->NextTimeout(), resolver_->NextTimeout(), deadline,
+                now + absl::Seconds(1)});
+  if (MayAsk(now)) {
+    next = std::min(next, turns_.NextTime());
+  } else if (bandwidth_free_at_ > now) {
+    next = std::min(next, bandwidth_free_at_);
+  }
+  return std::max(next - now, absl::ZeroDuration());
+}
+
+absl::Status Fetcher::Run(absl::Time deadline, const std::atomic<bool>& stop,
+                          const std::atomic<bool>& broken) {
+  started_ = absl::Now();
+  deadline_ = deadline;
+  if (absl::Status status = LoadFetchList(); !status.ok()) return status;
+  view_hosts_ = static_cast<int64_t>(hosts_.size());
+  absl::Time end_at = absl::InfiniteFuture();
+  for (;;) {
+    const absl::Time now = absl::Now();
+    const bool must_stop =
+        stop || broken || committer_->failed() || !error_.ok();
+    if (!ending_ && (must_stop || now >= deadline)) {
+      EndRound(/*release=*/!must_stop);
+      end_at = now + settings_.stop_grace;
+    }
+    if (flights_.empty() && (ending_ || pages_left_ == 0)) break;
+    if (now >= end_at) downloader_->StopAll();
+    if (!ending_) {
+      ActivateMore();
+      while (MayAsk(now)) {
+        const std::optional<HostId> turn = turns_.Next(now);
+        if (!turn.has_value()) break;
+        Ask(static_cast<uint32_t>(*turn));
+      }
+    }
+    view_connections_ = static_cast<int64_t>(downloader_->active());
+    loop_->Run(TimeToNext(absl::Now(), ending_ ? end_at : deadline));
+    const absl::Time later = absl::Now();
+    if (downloader_->NextTimeout() <= later) downloader_->OnTime();
+    if (resolver_->NextTimeout() <= later) resolver_->OnTime();
+  }
+  for (const std::unique_ptr<HostState>& host : hosts_) {
+    if (host->is_dirty) SaveHost(*host);
+  }
+  view_connections_ = 0;
+  view_hosts_ = 0;
+  return error_;
+}
+
+// No more requests; what is under way may end.
+void Fetcher::EndRound(bool release) {
+  ending_ = true;
+  release_on_end_ = release;
+  if (!release) return;
+  for (const std::unique_ptr<HostState>& host : hosts_) ReleasePages(*host);
+}
+
+void Fetcher::Ask(uint32_t index) {
+  HostState& asked = host(index);
+  asked.stage = HostState::Stage::kBusy;
+  if (!asked.quests.empty()) {
+    std::unique_ptr<RobotsQuest> quest = std::move(asked.quests.front());
+    asked.quests.pop_front();
+    AskRobots(asked, index, std::move(quest));
+  } else if (!asked.pages.empty()) {
+    AskPage(asked, index);
+  } else {
+    turns_.Passed(asked.id);
+    asked.stage = HostState::Stage::kIdle;
+  }
+}
+
+void Fetcher::AskPage(HostState& asked, uint32_t index) {
+  Flight flight;
+  flight.host = index;
+  flight.task = std::move(asked.pages.front());
+  asked.pages.pop_front();
+  --pages_left_;
+  const std::string url =
+      storage::UrlFromSurt(storage::SurtOf(flight.task.page.bytes))
+          .value_or("");
+  storage::Url::Parse(url, nullptr, flight.url);
+
+  Request request;
+  request.url = flight.url.href();
+  request.target = std::string(flight.url.path_and_query());
+  request.host = index;
+  request.address = asked.address;
+  request.port = settings_.connect_to.has_value() ? settings_.connect_to->port()
+                                                  : flight.url.port();
+  request.max_bytes = settings_.max_bytes;
+  if (flight.task.earlier != nullptr && flight.task.earlier->has_archive()) {
+    request.if_none_match = HeaderValue(flight.task.earlier->etag());
+    request.if_modified_since =
+        HeaderValue(flight.task.earlier->last_modified());
+  }
+  const uint64_t id = next_flight_++;
+  flights_.emplace(id, std::move(flight));
+  downloader_->Start(id, std::move(request));
+}
+
+void Fetcher::OnResponse(uint64_t id, Response response) {
+  const auto it = flights_.find(id);
+  Flight flight = std::move(it->second);
+  flights_.erase(it);
+  const absl::Time now = absl::Now();
+  HostState& asked = host(flight.host);
+  turns_.Answered(asked.id, now);
+  asked.stage = HostState::Stage::kIdle;
+  if (response.connect_time > absl::ZeroDuration()) {
+    asked.AddRtt(response.connect_time);
+    asked.is_dirty = true;
+  }
+  view_bytes_ += response.bytes;
+  if (settings_.bandwidth > 0) {
+    bandwidth_free_at_ =
+        std::max(now, bandwidth_free_at_) +
+        absl::Seconds(static_cast<double>(response.bytes) /
+                      static_cast<double>(settings_.bandwidth));
+  }
+  const uint32_t index = flight.host;
+  if (flight.quest != nullptr) {
+    OnRobots(std::move(flight.quest), std::move(response));
+  } else {
+    OnPage(std::move(flight), std::move(response));
+  }
+  Advance(index);
+}
+
+void Fetcher::OnPage(Flight flight, Response response) {
+  if (response.failure == Failure::kStopped ||
+      response.failure == Failure::kMemory) {
+    // Stopped by the operator, it stays in the round.
+    if (release_on_end_ || response.failure == Failure::kMemory) {
+      committer_->Release({flight.task.page});
+    }
+    return;
+  }
+  const absl::Time now = absl::Now();
+  HostState& asked = host(flight.host);
+  const Outcome outcome = OutcomeOf(response, /*was_conditional=*/true, now);
+  absl::Duration rest;
+  if (outcome.host_is_busy || outcome.host_is_unreachable) {
+    ++asked.failures;
+    asked.is_dirty = true;
+    if (outcome.host_is_busy) {
+      rest = std::min(outcome.retry_after.value_or(NextRest(asked)),
+                      settings_.max_rest);
+    } else if (asked.failures >= settings_.failures_to_rest) {
+      rest = NextRest(asked);
+    }
+  } else if (response.failure == Failure::kNone && asked.failures > 0) {
+    asked.failures = 0;
+    asked.rest_until = absl::InfinitePast();
+    asked.is_dirty = true;
+    SaveHost(asked);
+  }
+  // The rest first: it is written with this answer, or before it.
+  if (rest > absl::ZeroDuration()) RestHost(flight.host, rest);
+
+  ++undelivered_;
+  undelivered_bytes_ += static_cast<int64_t>(response.body.size());
+  deliver_({std::move(flight.task), std::move(flight.url), std::move(response),
+            now});
+}
+
+void Fetcher::Delivered(size_t pages, size_t bytes) {
+  const bool was_full =
+      undelivered_ >= static_cast<int64_t>(settings_.max_undelivered) ||
+      undelivered_bytes_ >=
+          static_cast<int64_t>(settings_.max_undelivered_bytes);
+  undelivered_ -= static_cast<int64_t>(pages);
+  undelivered_bytes_ -= static_cast<int64_t>(bytes);
+  if (was_full || committer_->failed()) loop_->Wake();
+}
+
+FetchView Fetcher::view() const {
+  return {view_hosts_, view_connections_, view_bytes_};
+}
+
+}  // namespace gannet::jobs

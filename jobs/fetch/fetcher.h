@@ -1,0 +1,183 @@
+// Fetcher is the network half of a round's fetch phase, in one thread: it takes
+// the fetch list host by host, gets each origin's robots.txt first, asks for
+// pages politely (Turns) and hands the answers over. What becomes of an answer
+// is not its business, but what it says about the host is: rests, failures,
+// rules.
+//
+//   fetch list ─► hosts ─► robots.txt ─► turns ─► Downloader ─► Deliver
+//
+// Memory is bounded: by the fetch list (its keys), by the hosts of the round,
+// by Downloader's limit, and by `max_undelivered` answers on their way.
+//
+// Not thread-safe but for Delivered() and view().
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "jobs/fetch/address_check.h"
+#include "jobs/fetch/committer.h"
+#include "jobs/fetch/connect_to.h"
+#include "jobs/fetch/downloader.h"
+#include "jobs/fetch/event_loop.h"
+#include "jobs/fetch/host_state.h"
+#include "jobs/fetch/page_task.h"
+#include "jobs/fetch/resolver.h"
+#include "jobs/fetch/turns.h"
+#include "storage/crawl_db/crawl_db.h"
+
+namespace gannet::jobs {
+
+struct FetchSettings {
+  std::string agent = "gannet";  // robots.txt's name for us.
+  DownloadSettings download;
+  ResolverSettings resolver;
+  bool allow_private = false;
+  std::vector<AddressRange> allowed_addresses;
+  std::optional<ConnectTo> connect_to;
+
+  absl::Duration delay = absl::Seconds(1);
+  absl::Duration max_crawl_delay = absl::Seconds(60);
+  size_t connections = 500;
+  int64_t bandwidth = 0;  // Bytes a second, of all; 0: no limit.
+  size_t max_bytes = 10 << 20;
+
+  absl::Duration robots_lifetime = absl::Hours(24);
+  // Of rules that say no because robots.txt could not be had.
+  absl::Duration closed_lifetime = absl::Hours(1);
+  // The first rest of a host that is busy or unreachable; doubles each time.
+  absl::Duration rest = absl::Minutes(1);
+  absl::Duration max_rest = absl::Hours(24);
+  // A rest this short is waited for within the round; for a longer one the
+  // host's pages go back to the frontier.
+  absl::Duration patience = absl::Seconds(10);
+  // So many failures in a row, and the host is left alone for a while.
+  uint32_t failures_to_rest = 3;
+
+  // Answers on their way to the disk, in pages and bytes of body.
+  size_t max_undelivered = 1024;
+  size_t max_undelivered_bytes = 256 << 20;
+  // For the rules of all hosts that are being asked.
+  size_t rules_memory = 256 << 20;
+  // When a stop is asked for, requests under way get so long to end.
+  absl::Duration stop_grace = absl::Seconds(3);
+};
+
+struct FetchView {
+  int64_t hosts_active = 0;
+  int64_t connections = 0;
+  int64_t bytes = 0;
+};
+
+class Fetcher {
+ public:
+  // An answer on its way; Delivered() says that it has arrived.
+  using Deliver = std::function<void(Answer answer)>;
+
+  // All must outlive this.
+  static absl::StatusOr<std::unique_ptr<Fetcher>> Create(
+      FetchSettings settings, storage::CrawlDb* crawl_db, Committer* committer,
+      Deliver deliver);
+  ~Fetcher();
+
+  // Fetches the open round's pages until none is left, `deadline` comes (what
+  // is left is then released) or `stop` is set (what is left stays in the
+  // round). Comes back when nothing is under way but what was delivered.
+  // `broken` ends it the same way: those behind cannot go on.
+  absl::Status Run(absl::Time deadline, const std::atomic<bool>& stop,
+                   const std::atomic<bool>& broken);
+
+  // An answer with a body of so many bytes is on the disk. From any thread.
+  void Delivered(size_t pages, size_t bytes);
+  FetchView view() const;
+
+ private:
+  struct Flight {
+    uint32_t host = 0;
+    PageTask task;
+    storage::Url url;
+    std::unique_ptr<RobotsQuest> quest;  // Null: a page.
+  };
+
+  Fetcher(FetchSettings settings, storage::CrawlDb* crawl_db,
+          Committer* committer, Deliver deliver);
+
+  // fetcher.cc
+  absl::Status LoadFetchList();
+  bool MayAsk(absl::Time now) const;
+  void Ask(uint32_t host);
+  void AskPage(HostState& host, uint32_t index);
+  void OnResponse(uint64_t id, Response response);
+  void OnPage(Flight flight, Response response);
+  void EndRound(bool release);
+  absl::Duration TimeToNext(absl::Time now, absl::Time end) const;
+
+  // fetcher_hosts.cc
+  uint32_t HostOf(std::string_view name, storage::HostKey key);
+  absl::Status Load(HostState& host);
+  void Advance(uint32_t index);
+  void WantTurn(uint32_t index);
+  void Resolve(uint32_t index);
+  void OnAddresses(uint32_t index, const Resolver::Result& addresses);
+  void FailAll(uint32_t index, Failure failure, const std::string& detail);
+  void RestHost(uint32_t index, absl::Duration rest);
+  void ReleasePages(HostState& host);
+  void Retire(HostState& host);
+  void ActivateMore();
+  void CountRules(HostState& host);
+  void SaveHost(HostState& host);
+  absl::Duration NextRest(const HostState& host);
+
+  // fetcher_robots.cc
+  void AskRobots(HostState& host, uint32_t index,
+                 std::unique_ptr<RobotsQuest> quest);
+  void OnRobots(std::unique_ptr<RobotsQuest> quest, Response response);
+  void EndQuest(const RobotsQuest& quest, uint32_t status, std::string text);
+  OriginRules& RulesFor(HostState& host, const storage::Url& url);
+
+  HostState& host(uint32_t index) { return *hosts_[index]; }
+
+  const FetchSettings settings_;
+  storage::CrawlDb* const crawl_db_;
+  Committer* const committer_;
+  const Deliver deliver_;
+  const AddressCheck address_check_;
+
+  std::unique_ptr<EventLoop> loop_;
+  std::unique_ptr<Downloader> downloader_;
+  std::unique_ptr<Resolver> resolver_;
+  Turns turns_;
+  std::mt19937_64 random_;
+  absl::Time started_;
+  absl::Time deadline_;
+  std::vector<std::unique_ptr<HostState>> hosts_;
+  absl::flat_hash_map<std::string, uint32_t> host_index_;  // By key.
+  absl::flat_hash_map<uint64_t, Flight> flights_;
+  uint64_t next_flight_ = 0;
+  int64_t pages_left_ = 0;  // In queues.
+  // Hosts are taken up a few at a time, for each may come with a robots.txt of
+  // 500 KiB.
+  size_t next_dormant_ = 0;
+  int64_t pending_rules_ = 0;
+  size_t rules_bytes_ = 0;
+  absl::Time bandwidth_free_at_ = absl::InfinitePast();
+  bool ending_ = false;
+  bool release_on_end_ = false;
+  absl::Status error_;
+
+  std::atomic<int64_t> undelivered_ = 0;
+  std::atomic<int64_t> undelivered_bytes_ = 0;
+  std::atomic<int64_t> view_hosts_ = 0;
+  std::atomic<int64_t> view_connections_ = 0;
+  std::atomic<int64_t> view_bytes_ = 0;
+};
+
+}  // namespace gannet::jobs

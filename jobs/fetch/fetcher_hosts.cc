@@ -1,0 +1,256 @@
+// The fetcher's hosts: from the first page of the round to the last.
+#include <algorithm>
+
+#include "absl/time/clock.h"
+#include "jobs/fetch/back_off.h"
+#include "jobs/fetch/fetcher.h"
+#include "jobs/fetch/page_worker.h"
+#include "storage/url/surt.h"
+
+namespace gannet::jobs {
+
+uint32_t Fetcher::HostOf(std::string_view name, storage::HostKey key) {
+  const auto [it, is_new] =
+      host_index_.try_emplace(key.bytes, static_cast<uint32_t>(hosts_.size()));
+  if (is_new) {
+    auto state = std::make_unique<HostState>();
+    state->name = std::string(name);
+    state->key = std::move(key);
+    // After a start nobody is asked before one delay has passed: when it was
+    // asked last is not known.
+    state->id = turns_.Add(settings_.delay, started_ + settings_.delay);
+    hosts_.push_back(std::move(state));
+  }
+  return it->second;
+}
+
+absl::Status Fetcher::Load(HostState& state) {
+  absl::StatusOr<proto::HostRecord> record = crawl_db_->GetHost(state.key);
+  if (!record.ok() && !absl::IsNotFound(record.status())) {
+    return record.status();
+  }
+  const absl::Time now = absl::Now();
+  state.FromRecord(record.ok() ? *record : proto::HostRecord(), settings_.agent,
+                   now);
+  const absl::Duration delay = std::max(settings_.delay, state.crawl_delay);
+  turns_.SetDelay(state.id, delay);
+  turns_.Rest(state.id, started_ + delay);
+  turns_.Rest(state.id, state.rest_until);
+  CountRules(state);
+  return absl::OkStatus();
+}
+
+void Fetcher::CountRules(HostState& state) {
+  size_t bytes = 0;
+  for (const auto& [name, origin] : state.origins) {
+    bytes += 2 * origin.stored.text().size() + 48 * origin.rules.size();
+  }
+  rules_bytes_ += bytes - state.rules_bytes;
+  state.rules_bytes = bytes;
+  const bool pending =
+      state.is_active && state.origins.empty() && !state.pages.empty();
+  if (pending != state.rules_are_pending) {
+    pending_rules_ += pending ? 1 : -1;
+    state.rules_are_pending = pending;
+  }
+}
+
+void Fetcher::ActivateMore() {
+  while (next_dormant_ < hosts_.size() && error_.ok()) {
+    const size_t expected =
+        rules_bytes_ +
+        2 * RobotsRules::kMaxBytes * static_cast<size_t>(pending_rules_);
+    if (pending_rules_ > 0 && expected > settings_.rules_memory) return;
+    const auto index = static_cast<uint32_t>(next_dormant_++);
+    if (!host(index).is_active) Advance(index);
+  }
+}
+
+// Finds out what the host is to be asked next, and lets it wait for its turn.
+void Fetcher::Advance(uint32_t index) {
+  HostState& state = host(index);
+  if (state.stage != HostState::Stage::kIdle || ending_) return;
+  if (state.pages.empty() && state.quests.empty()) return Retire(state);
+  state.is_active = true;
+  if (!state.is_loaded) {
+    if (absl::Status status = Load(state); !status.ok()) {
+      error_ = status;
+      return;
+    }
+    if (state.rest_until > absl::Now() + settings_.patience) {
+      ReleasePages(state);
+      return Retire(state);
+    }
+  }
+  storage::Url url;
+  while (state.quests.empty() && !state.pages.empty()) {
+    const PageTask& task = state.pages.front();
+    storage::Url::Parse(
+        storage::UrlFromSurt(storage::SurtOf(task.page.bytes)).value_or(""),
+        nullptr, url);
+    OriginRules& origin = RulesFor(state, url);
+    if (origin.stage == OriginRules::Stage::kAsking) return;
+    const absl::Time now = absl::Now();
+    if (origin.stage == OriginRules::Stage::kUnknown || origin.expires <= now) {
+      origin.stage = OriginRules::Stage::kAsking;
+      auto quest = std::make_unique<RobotsQuest>();
+      quest->asker = index;
+      quest->origin = origin.stored.origin();
+      quest->url = quest->origin + "/robots.txt";
+      state.quests.push_back(std::move(quest));
+      break;
+    }
+    const RobotsRules::Verdict verdict =
+        origin.rules.Judge(url.path_and_query());
+    if (verdict.allowed) break;
+    ++undelivered_;  // Counted off when its group is written, as any page.
+    committer_->Complete(
+        PageWorker::Blocked(task, verdict.rule, now, origin.expires));
+    state.pages.pop_front();
+    --pages_left_;
+  }
+  CountRules(state);
+  if (state.pages.empty() && state.quests.empty()) return Retire(state);
+  if (state.has_address) {
+    WantTurn(index);
+  } else {
+    Resolve(index);
+  }
+}
+
+void Fetcher::WantTurn(uint32_t index) {
+  host(index).stage = HostState::Stage::kWaiting;
+  turns_.Wants(host(index).id);
+}
+
+void Fetcher::Resolve(uint32_t index) {
+  HostState& state = host(index);
+  state.stage = HostState::Stage::kResolving;
+  if (!settings_.download.proxy.empty()) {
+    // The proxy resolves, and the operator vouches for it.
+    state.has_address = true;
+    return WantTurn(index);
+  }
+  if (settings_.connect_to.has_value()) {
+    if (const std::optional<Address> address =
+            settings_.connect_to->AddressFor(state.name)) {
+      return OnAddresses(index, std::vector<Address>{*address});
+    }
+    return resolver_->Resolve(settings_.connect_to->name(),
+                              [this, index](const Resolver::Result& result) {
+                                OnAddresses(index, result);
+                              });
+  }
+  resolver_->Resolve(state.name, [this, index](const Resolver::Result& result) {
+    OnAddresses(index, result);
+  });
+}
+
+void Fetcher::OnAddresses(uint32_t index, const Resolver::Result& addresses) {
+  HostState& state = host(index);
+  state.stage = HostState::Stage::kIdle;
+  if (ending_) return;
+  if (!addresses.ok()) {
+    return FailAll(index, Failure::kDns,
+                   std::string(addresses.status().message()));
+  }
+  std::string refused;
+  for (const Address& address : *addresses) {
+    const std::optional<std::string_view> refusal =
+        settings_.connect_to.has_value() ? std::nullopt
+                                         : address_check_.Refusal(address);
+    if (refusal.has_value()) {
+      refused = address.ToString() + " is " + std::string(*refusal);
+      continue;
+    }
+    state.address = address;
+    state.has_address = true;
+    turns_.SetAddress(state.id, address, started_ + settings_.delay);
+    return WantTurn(index);
+  }
+  FailAll(index, Failure::kAddressRefused, refused);
+}
+
+// Nobody is there to be asked: all of the host's pages fail at once.
+void Fetcher::FailAll(uint32_t index, Failure failure,
+                      const std::string& detail) {
+  HostState& state = host(index);
+  ++state.failures;
+  state.is_dirty = true;
+  SaveHost(state);
+  std::deque<std::unique_ptr<RobotsQuest>> quests = std::move(state.quests);
+  state.quests.clear();
+  const absl::Time now = absl::Now();
+  while (!state.pages.empty()) {
+    Answer answer;
+    answer.task = std::move(state.pages.front());
+    state.pages.pop_front();
+    --pages_left_;
+    storage::Url::Parse(
+        storage::UrlFromSurt(storage::SurtOf(answer.task.page.bytes))
+            .value_or(""),
+        nullptr, answer.url);
+    answer.response.failure = failure;
+    answer.response.detail = detail;
+    answer.response.started = now;
+    answer.ended = now;
+    ++undelivered_;
+    deliver_(std::move(answer));
+  }
+  for (const std::unique_ptr<RobotsQuest>& quest : quests) {
+    EndQuest(*quest, /*status=*/0, "");
+  }
+  Advance(index);
+}
+
+absl::Duration Fetcher::NextRest(const HostState& state) {
+  return BackOff(static_cast<int>(std::max<uint32_t>(state.failures, 1)),
+                 settings_.rest, settings_.max_rest,
+                 std::uniform_real_distribution<>(0, 1)(random_));
+}
+
+void Fetcher::RestHost(uint32_t index, absl::Duration rest) {
+  HostState& state = host(index);
+  const absl::Time until = absl::Now() + rest;
+  state.rest_until = std::max(state.rest_until, until);
+  state.is_dirty = true;
+  SaveHost(state);
+  turns_.Rest(state.id, until);
+  if (rest > settings_.patience || until > deadline_) ReleasePages(state);
+}
+
+void Fetcher::ReleasePages(HostState& state) {
+  std::vector<storage::PageKey> pages;
+  pages.reserve(state.pages.size());
+  for (PageTask& task : state.pages) pages.push_back(std::move(task.page));
+  pages_left_ -= static_cast<int64_t>(state.pages.size());
+  state.pages.clear();
+  committer_->Release(std::move(pages));
+  // Others need not wait for a robots.txt that rests.
+  std::deque<std::unique_ptr<RobotsQuest>> quests = std::move(state.quests);
+  state.quests.clear();
+  if (ending_) return;
+  for (const std::unique_ptr<RobotsQuest>& quest : quests) {
+    EndQuest(*quest, /*status=*/0, "");
+  }
+}
+
+void Fetcher::Retire(HostState& state) {
+  if (!state.is_active) return;
+  if (state.is_dirty) SaveHost(state);
+  state.is_active = false;
+  --view_hosts_;
+  // Rules of ordinary size stay, in case another host's robots.txt leads here.
+  if (state.rules_bytes > 16 << 10) {
+    state.origins.clear();
+    state.is_loaded = false;
+  }
+  CountRules(state);
+}
+
+void Fetcher::SaveHost(HostState& state) {
+  state.is_dirty = false;
+  committer_->Update({state.key, state.ToRecord(absl::Now())});
+}
+
+}  // namespace gannet::jobs

@@ -1,0 +1,140 @@
+// The fetcher's robots.txt: asked for in the host's turn like any page, through
+// up to five redirects (RFC 9309, 2.3.1.2), each hop in the turn of the host
+// that it leads to and with its address checked.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "absl/time/clock.h"
+#include "jobs/fetch/fetcher.h"
+#include "jobs/parse/content_decoder.h"
+#include "storage/archive/http_message.h"
+
+namespace gannet::jobs {
+namespace {
+
+constexpr int kMaxRedirects = 5;
+
+bool IsRedirect(int status) {
+  return status == 301 || status == 302 || status == 303 || status == 307 ||
+         status == 308;
+}
+
+// "https://example.org" or "http://example.org:8080".
+std::string OriginOf(const storage::Url& url) {
+  const uint16_t usual = url.is_https() ? 443 : 80;
+  const std::string_view scheme = url.is_https() ? "https" : "http";
+  return url.port() == usual
+             ? fmt::format("{}://{}", scheme, url.host())
+             : fmt::format("{}://{}:{}", scheme, url.host(), url.port());
+}
+
+}  // namespace
+
+OriginRules& Fetcher::RulesFor(HostState& state, const storage::Url& url) {
+  std::string name = OriginOf(url);
+  OriginRules& origin = state.origins[name];
+  if (origin.stored.origin().empty()) origin.stored.set_origin(name);
+  return origin;
+}
+
+void Fetcher::AskRobots(HostState& asked, uint32_t index,
+                        std::unique_ptr<RobotsQuest> quest) {
+  Flight flight;
+  flight.host = index;
+  storage::Url::Parse(quest->url, nullptr, flight.url);
+  Request request;
+  request.url = flight.url.href();
+  request.target = std::string(flight.url.path_and_query());
+  request.host = index;
+  request.address = asked.address;
+  request.port = settings_.connect_to.has_value() ? settings_.connect_to->port()
+                                                  : flight.url.port();
+  request.compressed = false;
+  request.max_bytes = RobotsRules::kMaxBytes;
+  request.keep_cut = true;
+  flight.quest = std::move(quest);
+  const uint64_t id = next_flight_++;
+  flights_.emplace(id, std::move(flight));
+  downloader_->Start(id, std::move(request));
+}
+
+void Fetcher::OnRobots(std::unique_ptr<RobotsQuest> quest, Response response) {
+  if (ending_) return;
+  HostState& asker = host(quest->asker);
+  if (response.failure != Failure::kNone) {
+    if (quest->redirects > 0) return EndQuest(*quest, /*status=*/0, "");
+    // The host's own: it is tried again in its next turn, a few times.
+    asker.origins[quest->origin].stage = OriginRules::Stage::kUnknown;
+    if (++asker.failures < settings_.failures_to_rest) return;
+    return FailAll(quest->asker, response.failure, response.detail);
+  }
+  if (!IsRedirect(response.status)) {
+    const storage::HttpHead head = storage::SplitHttpResponse(response.head);
+    if (response.status < 200 || response.status >= 300) {
+      return EndQuest(*quest, static_cast<uint32_t>(response.status), "");
+    }
+    // Asked for plain, some send it compressed all the same.
+    ContentDecoder decoder(4 * RobotsRules::kMaxBytes);
+    std::string_view text;
+    if (decoder.Decode(head.Get("Content-Encoding"), response.body, text) !=
+        DecodeOutcome::kOk) {
+      return EndQuest(*quest, /*status=*/0, "");
+    }
+    return EndQuest(*quest, static_cast<uint32_t>(response.status),
+                    std::string(text.substr(0, RobotsRules::kMaxBytes)));
+  }
+  // A chain too long, or to nowhere, is a file that does not exist.
+  const storage::HttpHead head = storage::SplitHttpResponse(response.head);
+  storage::Url from;
+  storage::Url::Parse(quest->url, nullptr, from);
+  storage::Url to;
+  if (++quest->redirects > kMaxRedirects ||
+      storage::Url::Parse(head.Get("Location"), &from, to) !=
+          storage::UrlOutcome::kOk) {
+    return EndQuest(*quest, /*status=*/404, "");
+  }
+  quest->url = to.href();
+  const storage::PageKey page = storage::PageKeyOf(to);
+  const uint32_t next =
+      HostOf(to.host(),
+             storage::HostKey{std::string(storage::HostPartOf(page.bytes))});
+  host(next).quests.push_back(std::move(quest));
+  if (!host(next).is_active) ++view_hosts_;
+  Advance(next);
+}
+
+// The rules of an origin are known now, whatever they are.
+void Fetcher::EndQuest(const RobotsQuest& quest, uint32_t status,
+                       std::string text) {
+  HostState& asker = host(quest.asker);
+  OriginRules& origin = asker.origins[quest.origin];
+  if (status > 0) asker.failures = 0;
+  const absl::Time now = absl::Now();
+  origin.stage = OriginRules::Stage::kKnown;
+  const bool closed = status == 0 || status >= 500 || status == 429;
+  origin.expires =
+      now + (closed ? settings_.closed_lifetime : settings_.robots_lifetime);
+  origin.stored.set_origin(quest.origin);
+  origin.stored.set_http_status(status);
+  origin.stored.set_text(std::move(text));
+  origin.stored.set_expires_ms(storage::ToMillis(origin.expires));
+  origin.rules = RulesFromStored(origin.stored, settings_.agent);
+
+  asker.crawl_delay = absl::ZeroDuration();
+  for (const auto& [name, known] : asker.origins) {
+    asker.crawl_delay = std::max(
+        asker.crawl_delay,
+        std::min(known.rules.crawl_delay().value_or(absl::ZeroDuration()),
+                 settings_.max_crawl_delay));
+  }
+  const absl::Duration delay = std::max(settings_.delay, asker.crawl_delay);
+  turns_.SetDelay(asker.id, delay);
+  turns_.Rest(asker.id, now + delay);
+  asker.is_dirty = true;
+  SaveHost(asker);
+  CountRules(asker);
+  Advance(quest.asker);
+}
+
+}  // namespace gannet::jobs

@@ -1,0 +1,47 @@
+#include "jobs/generate/generate.h"
+
+#include <vector>
+
+namespace gannet::jobs {
+
+absl::StatusOr<bool> HasWork(storage::CrawlDb& crawl_db,
+                             const GenerateSettings& settings, absl::Time now) {
+  absl::StatusOr<int64_t> woken =
+      crawl_db.WakeDue(now, static_cast<int64_t>(settings.width),
+                       static_cast<int64_t>(settings.per_host));
+  if (!woken.ok()) return woken.status();
+  absl::StatusOr<storage::Selection> top = crawl_db.Top(1, 1);
+  if (!top.ok()) return top.status();
+  if (!top->pages.empty()) return true;
+  absl::StatusOr<std::vector<storage::Found>> waiting =
+      crawl_db.TopDeferred(settings.width);
+  if (!waiting.ok()) return waiting.status();
+  if (waiting->empty()) return false;
+  std::vector<storage::PageKey> pages;
+  for (storage::Found& url : *waiting) pages.push_back(std::move(url.page));
+  absl::StatusOr<storage::PutCounts> counts =
+      crawl_db.Undefer(pages, {.now = now});
+  if (!counts.ok()) return counts.status();
+  top = crawl_db.Top(1, 1);
+  if (!top.ok()) return top.status();
+  return !top->pages.empty();
+}
+
+absl::StatusOr<int64_t> Generate(storage::CrawlDb& crawl_db,
+                                 const GenerateSettings& settings) {
+  if (!crawl_db.journal().root_has_paid()) {
+    const auto claimed = static_cast<size_t>(crawl_db.totals().round_pages);
+    if (claimed < settings.width) {
+      absl::StatusOr<storage::Selection> best =
+          crawl_db.Top(settings.width - claimed, settings.per_host);
+      if (!best.ok()) return best.status();
+      absl::StatusOr<int64_t> taken = crawl_db.Claim(*best);
+      if (!taken.ok()) return taken.status();
+    }
+    if (absl::Status status = crawl_db.PayRoot(); !status.ok()) return status;
+  }
+  // Beyond this point the fetch list never grows.
+  return crawl_db.totals().round_pages;
+}
+
+}  // namespace gannet::jobs

@@ -1,0 +1,87 @@
+// Rounds runs a site's rounds: generate, fetch+parse, update, report (DESIGN,
+// section 5). The journal in the crawl DB holds the phase, and each phase goes
+// on where it was; so does a new process after a crash. Not thread-safe but for
+// view().
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "jobs/fetch/fetch_phase.h"
+#include "jobs/generate/generate.h"
+#include "jobs/round/progress.h"
+#include "jobs/update/update.h"
+#include "storage/mutex.h"
+#include "storage/site_store/site_store.h"
+
+namespace gannet::jobs {
+
+struct RoundSettings {
+  GenerateSettings generate;
+  FetchPhaseSettings fetch;
+  UpdateSettings update;
+  // A round ends then, whatever slow hosts have left.
+  absl::Duration time_limit = absl::Minutes(30);
+  // No new round with less free space than this where the data are.
+  uint64_t min_free = 0;
+  std::string data_folder;
+};
+
+// All rounds of one run, added up: what `gannet crawl --json` prints.
+struct RunSummary {
+  int64_t rounds = 0;
+  OutcomeCounts counts;
+  int64_t bytes = 0;
+  absl::Duration elapsed;
+  std::map<std::string, double> phase_seconds;
+};
+
+class Rounds {
+ public:
+  // `store` must outlive this.
+  Rounds(RoundSettings settings, storage::SiteStore* store);
+
+  // Runs one round, or ends the one that is open. False, and nothing done, if
+  // there is nothing to fetch now. kCancelled if `stop` was set: the round
+  // stays open. kResourceExhausted: the disk is full, or nearly so.
+  absl::StatusOr<bool> RunOne(const std::atomic<bool>& stop);
+
+  // Runs rounds until `most` are done (nothing: no limit) or nothing is left:
+  // no page to fetch, and none that becomes ready within `wait`.
+  absl::Status RunMany(std::optional<int64_t> most, absl::Duration wait,
+                       const std::atomic<bool>& stop);
+
+  const RunSummary& summary() const { return summary_; }
+  ProgressView view() const ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  absl::Status CheckSpace() const;
+  absl::Status Finish(const std::atomic<bool>& stop);
+  absl::Status WriteReport();
+  void Enter(proto::RoundPhase phase) ABSL_LOCKS_EXCLUDED(mu_);
+  void LeavePhase() ABSL_LOCKS_EXCLUDED(mu_);
+
+  const RoundSettings settings_;
+  storage::SiteStore* const store_;
+  FetchPhase fetch_;
+  UpdateView update_view_;
+  RunSummary summary_;
+  std::map<std::string, double> round_phase_seconds_;
+  bool was_resumed_ = false;
+
+  mutable storage::Mutex mu_;
+  proto::RoundPhase phase_ ABSL_GUARDED_BY(mu_) = proto::NO_ROUND;
+  absl::Time phase_started_ ABSL_GUARDED_BY(mu_);
+  absl::Time round_started_ ABSL_GUARDED_BY(mu_);
+  absl::Time deadline_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();
+  absl::Time waiting_until_ ABSL_GUARDED_BY(mu_);
+  int64_t planned_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+}  // namespace gannet::jobs
