@@ -78,6 +78,10 @@ absl::StatusOr<PutCounts> CrawlDb::AddFound(Edit& edit,
     if (record.has_value()) {
       ++counts.known;
       AddCash(*store_, edit, urls[i].page.bytes, *record, urls[i].cash, moment);
+    } else if (store_->IsBlocked(urls[i].page.bytes)) {
+      ++counts.blocked;
+      edit.delta.dropped[kBlockedByOperator] += urls[i].cash;
+      ++edit.delta.dropped_urls;
     } else {
       ++counts.added;
       AddPage(*store_, edit, urls[i], moment.now);
@@ -107,6 +111,10 @@ absl::StatusOr<PutCounts> CrawlDb::Inject(absl::Span<const PageKey> seeds,
   for (size_t i = 0; i < distinct.size(); ++i) {
     if ((*records)[i].has_value()) {
       ++counts.known;
+      continue;
+    }
+    if (store_->IsBlocked(distinct[i].bytes)) {
+      ++counts.blocked;
       continue;
     }
     ++counts.added;
