@@ -1,0 +1,339 @@
+#include "jobs/fetch/robots.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "storage/url/percent.h"
+
+namespace gannet::jobs {
+namespace {
+
+using storage::ClassOf;
+using storage::HexValue;
+using storage::IsAlpha;
+using storage::IsHexDigit;
+
+absl::string_view Absl(std::string_view s) { return {s.data(), s.size()}; }
+
+bool EqualsNoCase(std::string_view a, std::string_view b) {
+  return absl::EqualsIgnoreCase(Absl(a), Absl(b));
+}
+
+std::string_view Strip(std::string_view s) {
+  const absl::string_view stripped = absl::StripAsciiWhitespace(Absl(s));
+  return {stripped.data(), stripped.size()};
+}
+
+bool IsEscape(std::string_view s, size_t i) {
+  return s[i] == '%' && i + 2 < s.size() && IsHexDigit(s[i + 1]) &&
+         IsHexDigit(s[i + 2]);
+}
+
+uint8_t EscapedByte(std::string_view s, size_t i) {
+  return static_cast<uint8_t>(HexValue(s[i + 1]) << 4 | HexValue(s[i + 2]));
+}
+
+// How bytes are brought into one form before they are compared.
+struct Form {
+  bool decode_unreserved;  // The RFC's reading (2.2.2): "%62" is "b".
+  bool escape_non_ascii;   // 2.2.2 too.
+  // 2.2.3: "%2A" and "%24" in a rule stand for the characters that are special
+  // when raw. So these are written as their escapes wherever they are not
+  // special: in paths, and a '$' inside a rule.
+  std::string_view escape;
+};
+
+void AppendInForm(std::string_view in, const Form& form, std::string& out) {
+  for (size_t i = 0; i < in.size(); ++i) {
+    const auto raw = static_cast<uint8_t>(in[i]);
+    if (IsEscape(in, i)) {
+      const uint8_t byte = EscapedByte(in, i);
+      if (form.decode_unreserved &&
+          (storage::kByteClass[byte] & storage::kUnreserved)) {
+        out.push_back(static_cast<char>(byte));
+      } else {
+        storage::AppendPercentByte(byte, out);  // With capitals.
+      }
+      i += 2;
+    } else if ((raw >= 0x80 && form.escape_non_ascii) ||
+               form.escape.find(in[i]) != form.escape.npos) {
+      storage::AppendPercentByte(raw, out);
+    } else {
+      out.push_back(in[i]);
+    }
+  }
+}
+
+std::string PatternInForm(std::string_view pattern, bool decode_unreserved) {
+  std::string out;
+  const bool to_end = pattern.ends_with('$');
+  if (to_end) pattern.remove_suffix(1);
+  AppendInForm(pattern, {decode_unreserved, true, "$"}, out);
+  if (to_end) out.push_back('$');
+  return out;
+}
+
+bool HasUnreservedEscape(std::string_view text) {
+  for (size_t i = text.find('%'); i != text.npos; i = text.find('%', i + 1)) {
+    if (IsEscape(text, i) &&
+        (storage::kByteClass[EscapedByte(text, i)] & storage::kUnreserved)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool IsAscii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<uint8_t>(c) < 0x80; });
+}
+
+// Does `pattern` match a prefix of `path`? '*' stands for any bytes, a final
+// '$' for the end. Each piece between stars is looked for where the one before
+// ended: if any assignment of pieces matches, the leftmost does. memmem() is
+// linear in glibc, so the whole is too.
+bool Matches(std::string_view pattern, std::string_view path) {
+  const bool to_end = pattern.ends_with('$');
+  if (to_end) pattern.remove_suffix(1);
+  size_t star = pattern.find('*');
+  const std::string_view head = pattern.substr(0, star);
+  if (!path.starts_with(head)) return false;
+  path.remove_prefix(head.size());
+  if (star == pattern.npos) return !to_end || path.empty();
+  while (true) {
+    pattern.remove_prefix(star + 1);
+    star = pattern.find('*');
+    const std::string_view piece = pattern.substr(0, star);
+    if (star == pattern.npos && to_end) return path.ends_with(piece);
+    if (!piece.empty()) {
+      const void* found =
+          memmem(path.data(), path.size(), piece.data(), piece.size());
+      if (found == nullptr) return false;
+      path.remove_prefix(static_cast<const char*>(found) - path.data() +
+                         piece.size());
+    }
+    if (star == pattern.npos) return true;
+  }
+}
+
+}  // namespace
+
+std::string_view ProductToken(std::string_view user_agent) {
+  size_t end = 0;
+  while (end < user_agent.size() &&
+         (IsAlpha(user_agent[end]) || user_agent[end] == '-' ||
+          user_agent[end] == '_')) {
+    ++end;
+  }
+  return user_agent.substr(0, end);
+}
+
+// Reads the lines once, and collects the rules of the agent's own groups and of
+// the groups of "*" side by side, since which count is known only at the end.
+class RobotsParser {
+ public:
+  explicit RobotsParser(std::string_view agent) : agent_(ProductToken(agent)) {}
+
+  void Line(std::string_view line, int number) {
+    line = line.substr(0, line.find('#'));
+    const size_t colon = line.find(':');
+    if (colon == line.npos) return;
+    const std::string_view key = Strip(line.substr(0, colon));
+    const std::string_view value = Strip(line.substr(colon + 1));
+    if (EqualsNoCase(key, "user-agent")) {
+      UserAgent(value);
+    } else if (EqualsNoCase(key, "allow") || EqualsNoCase(key, "disallow")) {
+      Rule(Strip(line), value, EqualsNoCase(key, "allow"), number);
+    } else if (EqualsNoCase(key, "crawl-delay")) {
+      CrawlDelay(value);
+    }
+  }
+
+  RobotsRules Finish() {
+    Group& group = own_seen_ ? own_ : others_;
+    if (group.too_many) {
+      RobotsRules denied =
+          RobotsRules::DenyAll("more rules in robots.txt than are read");
+      denied.crawl_delay_ = group.rules.crawl_delay_;
+      return denied;
+    }
+    Sort(group.rules.rules_);
+    Sort(group.rules.as_written_);
+    if (!group.rules.readings_differ_) {
+      group.rules.as_written_ = {};
+    }
+    group.rules.bytes_.shrink_to_fit();
+    group.rules.rules_.shrink_to_fit();
+    return std::move(group.rules);
+  }
+
+ private:
+  struct Group {
+    RobotsRules rules;
+    bool active = false;  // The lines being read belong to it.
+    bool too_many = false;
+  };
+
+  void UserAgent(std::string_view value) {
+    // 2.2.1: successive user-agent lines share the rules that follow.
+    if (!last_was_agent_) own_.active = others_.active = false;
+    last_was_agent_ = true;
+    // As google/robotstxt: "* and more" is the star, "*more" is nobody.
+    if (!value.empty() && value[0] == '*') {
+      if (value.size() == 1 ||
+          absl::ascii_isspace(static_cast<unsigned char>(value[1]))) {
+        others_.active = true;
+      }
+    } else if (!agent_.empty() && EqualsNoCase(ProductToken(value), agent_)) {
+      own_.active = own_seen_ = true;
+    }
+  }
+
+  void Rule(std::string_view written, std::string_view pattern, bool allow,
+            int line) {
+    last_was_agent_ = false;
+    if (pattern.empty()) return;  // "Disallow:" forbids nothing.
+    for (Group* group : {&own_, &others_}) {
+      if (!group->active) continue;
+      if (group->rules.rules_.size() >= RobotsRules::kMaxRules) {
+        group->too_many = true;
+        continue;
+      }
+      Add(group->rules, written, pattern, allow, line);
+    }
+  }
+
+  static void Add(RobotsRules& rules, std::string_view written,
+                  std::string_view pattern, bool allow, int line) {
+    RobotsRules::Rule rule;
+    rule.allow = allow;
+    rule.line = line;
+    rule.written = Store(rules, written);
+    rules.readings_differ_ |= HasUnreservedEscape(pattern);
+    for (const bool decode : {true, false}) {
+      const std::string in_form = PatternInForm(pattern, decode);
+      rule.pattern = StorePattern(rules, rule.written, in_form);
+      rule.octets = rule.pattern.size;
+      (decode ? rules.rules_ : rules.as_written_).push_back(rule);
+    }
+  }
+
+  static RobotsRules::Span Store(RobotsRules& rules, std::string_view text) {
+    const auto begin = static_cast<uint32_t>(rules.bytes_.size());
+    rules.bytes_.append(text);
+    return {begin, static_cast<uint32_t>(text.size())};
+  }
+
+  // A pattern is nearly always the end of the rule as written.
+  static RobotsRules::Span StorePattern(RobotsRules& rules,
+                                        RobotsRules::Span written,
+                                        std::string_view pattern) {
+    if (rules.Get(written).ends_with(pattern)) {
+      const auto size = static_cast<uint32_t>(pattern.size());
+      return {written.begin + written.size - size, size};
+    }
+    return Store(rules, pattern);
+  }
+
+  static void Sort(std::vector<RobotsRules::Rule>& rules) {
+    std::stable_sort(
+        rules.begin(), rules.end(),
+        [](const RobotsRules::Rule& a, const RobotsRules::Rule& b) {
+          if (a.octets != b.octets) return a.octets > b.octets;
+          return a.allow > b.allow;
+        });
+  }
+
+  void CrawlDelay(std::string_view value) {
+    double seconds = 0;
+    if (!absl::SimpleAtod(Absl(value), &seconds) || !std::isfinite(seconds) ||
+        seconds < 0) {
+      return;
+    }
+    const absl::Duration delay = absl::Seconds(seconds);
+    if (delay == absl::InfiniteDuration()) return;
+    for (Group* group : {&own_, &others_}) {
+      if (!group->active) continue;
+      std::optional<absl::Duration>& known = group->rules.crawl_delay_;
+      known = std::max(known.value_or(delay), delay);
+    }
+  }
+
+  const std::string_view agent_;
+  Group own_, others_;
+  bool own_seen_ = false;
+  bool last_was_agent_ = false;
+};
+
+RobotsRules RobotsRules::AllowAll() { return RobotsRules(); }
+
+RobotsRules RobotsRules::DenyAll(std::string_view why) {
+  RobotsRules rules;
+  rules.deny_all_ = true;
+  rules.bytes_ = std::string(why);
+  return rules;
+}
+
+RobotsRules RobotsRules::Parse(std::string_view text, std::string_view agent) {
+  if (text.size() > kMaxBytes) {
+    const size_t last_end = text.substr(0, kMaxBytes).find_last_of("\r\n");
+    text = text.substr(0, last_end == text.npos ? 0 : last_end + 1);
+  }
+  // As google/robotstxt: a byte order mark that lost bytes is still none of the
+  // first key's.
+  for (const char byte : {'\xEF', '\xBB', '\xBF'}) {
+    if (!text.starts_with(byte)) break;
+    text.remove_prefix(1);
+  }
+  RobotsParser parser(agent);
+  for (int number = 1; !text.empty(); ++number) {
+    const size_t end = text.find_first_of("\r\n");
+    parser.Line(text.substr(0, end), number);
+    if (end == text.npos) break;
+    const bool crlf = text.substr(end).starts_with("\r\n");
+    text.remove_prefix(end + (crlf ? 2 : 1));
+  }
+  return parser.Finish();
+}
+
+std::string_view RobotsRules::Get(Span span) const {
+  return std::string_view(bytes_).substr(span.begin, span.size);
+}
+
+RobotsRules::Verdict RobotsRules::JudgeBy(const std::vector<Rule>& rules,
+                                          std::string_view path) const {
+  for (const Rule& rule : rules) {
+    if (Matches(Get(rule.pattern), path)) {
+      return {rule.allow, Get(rule.written), rule.line};
+    }
+  }
+  return {};
+}
+
+RobotsRules::Verdict RobotsRules::Judge(std::string_view path_and_query) const {
+  // 2.2.2: "The /robots.txt URI is implicitly allowed."
+  if (path_and_query == "/robots.txt") return {};
+  if (deny_all_) return {false, bytes_, 0};
+  if (rules_.empty()) return {};
+  // An absolute URL without a path asks for "/".
+  std::string given(path_and_query.starts_with('/') ? "" : "/");
+  given.append(path_and_query);
+  std::string path;
+  AppendInForm(given, {true, true, "*$"}, path);
+  const Verdict verdict = JudgeBy(rules_, path);
+  if (!verdict.allowed) return verdict;
+  if (!readings_differ_ && IsAscii(given) && !HasUnreservedEscape(given)) {
+    return verdict;
+  }
+  path.clear();
+  AppendInForm(given, {false, false, "*$"}, path);
+  const Verdict as_written =
+      JudgeBy(readings_differ_ ? as_written_ : rules_, path);
+  return as_written.allowed ? verdict : as_written;
+}
+
+}  // namespace gannet::jobs
