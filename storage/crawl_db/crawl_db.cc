@@ -13,7 +13,9 @@ absl::StatusOr<std::unique_ptr<CrawlDb>> CrawlDb::Open(
       settings.folder, {.block_cache_bytes = settings.block_cache_bytes,
                         .write_buffer_bytes = settings.write_buffer_bytes});
   if (!store.ok()) return store.status();
-  return std::unique_ptr<CrawlDb>(new CrawlDb(*std::move(store)));
+  std::unique_ptr<CrawlDb> crawl_db(new CrawlDb(*std::move(store)));
+  if (absl::Status s = crawl_db->FinishBlocks(); !s.ok()) return s;
+  return crawl_db;
 }
 
 }  // namespace gannet::storage

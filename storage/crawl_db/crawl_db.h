@@ -62,7 +62,12 @@ struct PutCounts {
   int64_t known = 0;
   int64_t deferred = 0;  // Settle only: new, and not let in.
   int64_t dropped = 0;
+  int64_t blocked = 0;  // Not known, and refused: the operator's block list.
 };
+
+// Why a page is finished, and why a found URL was dropped, if the operator
+// blocked its domain. Stored on disk.
+inline constexpr char kBlockedByOperator[] = "blocked by operator";
 
 struct FrontierPage {
   PageKey page;
@@ -231,6 +236,12 @@ class CrawlDb {
   // root. A link that is found later, or waits deferred, may bring it back.
   absl::Status Forget(const PageKey& page);
   absl::StatusOr<proto::HostRecord> GetHost(const HostKey& host);
+  // Every host that has pages or a record, in key order from `from` on, until
+  // `visit` says false.
+  absl::Status ScanHosts(
+      const HostKey& from,
+      const std::function<bool(std::string_view host, int64_t pages,
+                               const proto::HostRecord&)>& visit);
   absl::StatusOr<int64_t> HostPages(const HostKey& host);
   absl::Status PutHost(const HostUpdate& update);
   absl::StatusOr<proto::ArchiveState> archive_state();
@@ -238,6 +249,23 @@ class CrawlDb {
   absl::Status SetIdentity(const proto::SiteIdentity& identity);
 
   Totals totals() const;
+
+  // --- The operator's block list (block.cc) ----------------------------------
+
+  // From now on no page of the domain becomes known, and its known pages leave
+  // frontier, schedule and open round: BLOCKED, finished for
+  // kBlockedByOperator, their cash with the root. A host name below a
+  // registrable domain may be given as well; of a public suffix only the host
+  // of that name is meant. Returns how many pages were taken out.
+  // kInvalidArgument: not a host name as canonical URLs have it.
+  // Many small writes; if it is cut off, the next Open goes on with it.
+  absl::StatusOr<int64_t> Block(std::string_view domain);
+  // Ends a block and puts the pages that it took out into the frontier. Returns
+  // how many. kNotFound if it is not blocked. Cut off, as Block.
+  absl::StatusOr<int64_t> Unblock(std::string_view domain);
+  // By name.
+  absl::StatusOr<std::vector<std::string>> Blocked();
+  bool IsBlocked(const PageKey& page);
 
   // --- Invariants (verify.cc) ------------------------------------------------
 
@@ -261,6 +289,11 @@ class CrawlDb {
                                      Admission* admission = nullptr);
   absl::StatusOr<int64_t> WakeHost(Edit& edit, const HostKey& host,
                                    int64_t most);
+  absl::Status FinishBlocks();
+  absl::Status SetBlockStage(std::string_view domain,
+                             std::optional<proto::BlockList::Stage> stage);
+  absl::StatusOr<int64_t> TakeOut(std::string_view domain);
+  absl::StatusOr<int64_t> PutBack(std::string_view domain);
   absl::Status AddWaiting(Edit& edit, absl::Span<const Found> found,
                           absl::Span<const std::pair<SiteId, Found>> remote);
   absl::Status AddHost(Edit& edit, const HostUpdate& update, bool by_wake);

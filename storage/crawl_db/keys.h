@@ -73,6 +73,7 @@ inline constexpr char kTotals[] = "totals";
 inline constexpr char kArchive[] = "archive";
 inline constexpr char kIdentity[] = "identity";
 inline constexpr char kVerified[] = "verified";
+inline constexpr char kBlockList[] = "blocked";
 std::string NextSequence(SiteId destination);
 
 std::string ActiveFrontier(uint8_t step, std::string_view page);

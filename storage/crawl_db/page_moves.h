@@ -66,4 +66,30 @@ inline void LeaveSchedule(Store& store, Edit& edit, std::string_view page,
   --edit.delta.scheduled_pages;
 }
 
+// Out of the open round, back to nowhere; the root's share returns to it.
+inline void LeaveRound(Store& store, Edit& edit, std::string_view page) {
+  const int64_t share = store.journal().root_share();
+  edit.delta.round -= share;
+  edit.delta.root += share;
+  store.Delete(edit, Column::kRounds, keys::FetchList(page));
+  --edit.delta.round_pages;
+  edit.unclaimed.emplace_back(page);
+}
+
+// Out of wherever it is; its cash goes to the root.
+inline void LeavePlace(Store& store, Edit& edit, std::string_view page,
+                       const proto::PageRecord& record) {
+  if (record.place() == proto::SCHEDULED) {
+    LeaveSchedule(store, edit, page, record);
+  } else if (record.place() == proto::FINISHED) {
+    --edit.delta.finished_pages;
+  } else if (store.IsClaimed(page)) {
+    LeaveRound(store, edit, page);
+  } else {
+    LeaveFrontier(store, edit, page, record);
+  }
+  edit.delta.pages -= record.cash();
+  edit.delta.root += record.cash();
+}
+
 }  // namespace gannet::storage

@@ -82,6 +82,12 @@ absl::StatusOr<PutCounts> CrawlDb::AddFound(Edit& edit,
       AddCash(*store_, edit, urls[i].page.bytes, *record, urls[i].cash, moment);
       continue;
     }
+    if (store_->IsBlocked(urls[i].page.bytes)) {
+      ++counts.blocked;
+      edit.delta.dropped[kBlockedByOperator] += urls[i].cash;
+      ++edit.delta.dropped_urls;
+      continue;
+    }
     if (admission != nullptr) {
       absl::StatusOr<bool> admitted = admission->Admits(edit, urls[i]);
       if (!admitted.ok()) return admitted.status();
@@ -114,6 +120,10 @@ absl::StatusOr<PutCounts> CrawlDb::Inject(absl::Span<const PageKey> seeds,
   for (size_t i = 0; i < distinct.size(); ++i) {
     if ((*records)[i].has_value()) {
       ++counts.known;
+      continue;
+    }
+    if (store_->IsBlocked(distinct[i].bytes)) {
+      ++counts.blocked;
       continue;
     }
     ++counts.added;

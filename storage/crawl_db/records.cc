@@ -59,22 +59,7 @@ absl::Status CrawlDb::Forget(const PageKey& page) {
   absl::StatusOr<proto::PageRecord> record = store_->GetPage(page.bytes);
   if (!record.ok()) return record.status();
   Edit edit;
-  if (record->place() == proto::SCHEDULED) {
-    LeaveSchedule(*store_, edit, page.bytes, *record);
-  } else if (record->place() == proto::FINISHED) {
-    --edit.delta.finished_pages;
-  } else if (store_->IsClaimed(page.bytes)) {
-    const int64_t share = store_->journal().root_share();
-    edit.delta.round -= share;
-    edit.delta.root += share;
-    store_->Delete(edit, Column::kRounds, keys::FetchList(page.bytes));
-    --edit.delta.round_pages;
-    edit.unclaimed.push_back(page.bytes);
-  } else {
-    LeaveFrontier(*store_, edit, page.bytes, *record);
-  }
-  edit.delta.pages -= record->cash();
-  edit.delta.root += record->cash();
+  LeavePlace(*store_, edit, page.bytes, *record);
   --edit.delta.pages_by_state[record->state()];
   --edit.host_pages[std::string(HostPartOf(page.bytes))];
   store_->Delete(edit, Column::kPages, page.bytes);
@@ -84,6 +69,44 @@ absl::Status CrawlDb::Forget(const PageKey& page) {
 absl::StatusOr<proto::HostRecord> CrawlDb::GetHost(const HostKey& host) {
   return GetMessage<proto::HostRecord>(*store_, Column::kHosts,
                                        keys::HostInfo(host.bytes));
+}
+
+absl::Status CrawlDb::ScanHosts(
+    const HostKey& from,
+    const std::function<bool(std::string_view host, int64_t pages,
+                             const proto::HostRecord&)>& visit) {
+  rocksdb::ReadOptions options;
+  options.readahead_size = 1 << 20;
+  options.fill_cache = false;
+  std::unique_ptr<rocksdb::Iterator> it(
+      store_->db().NewIterator(options, store_->column(Column::kHosts)));
+  // A host has up to two rows, which are neighbours.
+  std::string host;
+  int64_t pages = 0;
+  proto::HostRecord record;
+  for (it->Seek(from.bytes); it->Valid(); it->Next()) {
+    const std::string_view key(it->key().data(), it->key().size());
+    const std::string_view value(it->value().data(), it->value().size());
+    const std::string_view name = key.substr(0, key.size() - 1);
+    if (name != host) {
+      if ((pages != 0 || record.version() != 0) &&
+          !visit(host, pages, record)) {
+        return absl::OkStatus();
+      }
+      host = name;
+      pages = 0;
+      record.Clear();
+    }
+    if (key.ends_with('n')) {
+      pages = DecodeCount(value);
+    } else if (!record.ParseFromArray(value.data(),
+                                      static_cast<int>(value.size()))) {
+      return absl::DataLossError("a host's record cannot be decoded");
+    }
+  }
+  if (!it->status().ok()) return FromRocksDb(it->status(), "reading the hosts");
+  if (pages != 0 || record.version() != 0) visit(host, pages, record);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<int64_t> CrawlDb::HostPages(const HostKey& host) {

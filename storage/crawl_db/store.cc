@@ -82,6 +82,14 @@ absl::Status Store::Load() {
     return bytes.status();
   }
 
+  if (auto bytes = Get(Column::kMeta, keys::kBlockList); bytes.ok()) {
+    proto::BlockList list;
+    if (!list.ParseFromString(*bytes)) return BadRecord("the block list");
+    blocked_.Set(list);
+  } else if (!absl::IsNotFound(bytes.status())) {
+    return bytes.status();
+  }
+
   std::unique_ptr<rocksdb::Iterator> it(
       db_->NewIterator(rocksdb::ReadOptions(), column(Column::kRounds)));
   for (it->Seek("f"); it->Valid() && it->key().starts_with("f"); it->Next()) {

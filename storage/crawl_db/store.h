@@ -31,6 +31,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/crawl_db.pb.h"
+#include "storage/crawl_db/block_list.h"
 #include "storage/crawl_db/columns.h"
 #include "storage/crawl_db/data_folder.h"
 #include "storage/crawl_db/keys.h"
@@ -117,7 +118,11 @@ class Store {
   bool HasPagesAside(std::string_view host);
   // A hint, for anybody: false most of the time, and then nobody need be asked.
   bool AnyHostHasPagesAside() const { return resting_hosts_ > 0; }
+  bool IsBlocked(std::string_view page) const { return blocked_.Has(page); }
   Mutex& stripe_mutex(size_t stripe) { return stripes_[stripe].mu; }
+
+  // REQUIRES: all stripes are locked, and the list is on disk.
+  void SetBlockList(const proto::BlockList& list) { blocked_.Set(list); }
 
   // Where the schedule of pages may begin: everything earlier was taken, and
   // its tombstones need not be stepped over again.
@@ -150,6 +155,8 @@ class Store {
   std::vector<rocksdb::ColumnFamilyHandle*> handles_;
   std::array<Stripe, kStripes> stripes_;
   std::atomic<int64_t> resting_hosts_ = 0;
+  // Changed with all stripes locked, read with any.
+  BlockedPrefixes blocked_;
 
   mutable Mutex commit_mu_;
   Totals totals_ ABSL_GUARDED_BY(commit_mu_);

@@ -24,13 +24,18 @@ std::string HostOf(const std::string& page) {
 
 void Model::Inject(const std::vector<PageKey>& seeds) {
   for (const PageKey& seed : seeds) {
-    if (pages.contains(seed.bytes)) continue;
+    if (pages.contains(seed.bytes) || IsBlocked(seed.bytes)) continue;
     pages[seed.bytes].cash = kSeedCash;
     injected += kSeedCash;
   }
 }
 
 void Model::PutFound(const Found& url, const Moment& moment) {
+  if (!pages.contains(url.page.bytes) && IsBlocked(url.page.bytes)) {
+    dropped["blocked by operator"] += url.cash;
+    ++dropped_urls;
+    return;
+  }
   auto [it, is_new] = pages.try_emplace(url.page.bytes);
   Page& page = it->second;
   if (is_new) {
@@ -132,6 +137,7 @@ void Model::Complete(const Completion& completion) {
   page.cash = 0;
   page.claimed = false;
   page.state = completion.outcome.state();
+  page.visited = true;
   if (completion.keeps_history) page.history += cash;
   if (completion.outlinks.empty()) {
     root += cash;
@@ -237,6 +243,48 @@ void Model::Forget(const PageKey& key) {
   if (it == pages.end()) return;
   root += it->second.cash + (it->second.claimed ? root_share : 0);
   pages.erase(it);
+}
+
+// By host names, read back from the keys: "?example,d1,h0,)" is h0.d1.example.
+bool Model::IsBlocked(const std::string& page) const {
+  std::string name;
+  size_t begin = 1;
+  for (size_t end; (end = page.find(',', begin)) < page.find(')');
+       begin = end + 1) {
+    name = page.substr(begin, end - begin) + (name.empty() ? "" : ".") + name;
+    if (blocked.contains(name)) return true;
+  }
+  return false;
+}
+
+int64_t Model::Block(const std::string& domain) {
+  blocked.insert(domain);
+  int64_t moved = 0;
+  for (auto& [key, page] : pages) {
+    if (!IsBlocked(key) || page.place == proto::FINISHED) continue;
+    root += page.cash + (page.claimed ? root_share : 0);
+    page.cash = 0;
+    page.claimed = false;
+    page.ready_ms = 0;
+    page.state = proto::BLOCKED;
+    page.place = proto::FINISHED;
+    page.taken_out = true;
+    ++moved;
+  }
+  return moved;
+}
+
+int64_t Model::Unblock(const std::string& domain) {
+  blocked.erase(domain);
+  int64_t moved = 0;
+  for (auto& [key, page] : pages) {
+    if (IsBlocked(key) || !page.taken_out) continue;
+    page.taken_out = false;
+    page.place = proto::READY;
+    if (!page.visited) page.state = proto::NEW;
+    ++moved;
+  }
+  return moved;
 }
 
 std::vector<std::string> Model::FetchList() const {

@@ -22,6 +22,8 @@ struct Page {
   uint32_t depth = 0;
   uint32_t redirects = 0;
   int64_t ready_ms = 0;
+  bool visited = false;
+  bool taken_out = false;  // By a block, and not put back.
 };
 
 struct Segment {
@@ -33,6 +35,7 @@ struct Segment {
 
 struct Model {
   std::map<std::string, Page> pages;
+  std::set<std::string> blocked;         // "d1.example" or "h0.d1.example".
   std::map<std::string, int64_t> rests;  // Host, until; absent: awake.
   std::map<std::string, Segment> segments;
   std::map<std::string, Found> deferred;
@@ -68,6 +71,10 @@ struct Model {
   void CutOutbox(SiteId site, size_t most);
   void Acknowledge(SiteId site, uint64_t sequence);
   void Forget(const PageKey& page);
+  bool IsBlocked(const std::string& page) const;
+  // How many pages they moved.
+  int64_t Block(const std::string& domain);
+  int64_t Unblock(const std::string& domain);
 
   std::vector<std::string> FetchList() const;
   // The totals, added up from scratch.

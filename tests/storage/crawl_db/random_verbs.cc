@@ -192,11 +192,31 @@ std::string RoundVerb(const Step& step, Dice& dice, Model& model, CrawlDb* db) {
   }
 }
 
+// A domain or one of its hosts is blocked, or no longer.
+std::string BlockVerb(Dice& dice, Model& model, CrawlDb* db) {
+  std::string domain = fmt::format("d{}.example", dice.Roll(3));
+  if (dice.Chance(50)) domain = fmt::format("h{}.{}", dice.Roll(3), domain);
+  // Lifted more often than laid, so that there are pages left to play with.
+  const bool lift = !model.blocked.empty() && dice.Chance(65);
+  if (lift)
+    domain = dice.Some(
+        std::vector<std::string>(model.blocked.begin(), model.blocked.end()),
+        1)[0];
+  const int64_t expected = lift ? model.Unblock(domain) : model.Block(domain);
+  if (db == nullptr) return "";
+  auto moved = lift ? db->Unblock(domain) : db->Block(domain);
+  if (!moved.ok()) return Problem("Block", moved.status());
+  if (*moved == expected) return "";
+  return fmt::format("{} {} moved {} pages, expected {}",
+                     lift ? "Unblock" : "Block", domain, *moved, expected);
+}
+
 // Verbs that may come at any time, as an exchange's or an operator's do.
 std::string OtherVerb(const Step& step, Dice& dice, Model& model, CrawlDb* db) {
   const absl::Time now = NowAt(step);
   const Moment moment{now, now + absl::Seconds(50)};
   const SiteId site = kSites[dice.Roll(2)];
+  if (dice.Chance(6)) return BlockVerb(dice, model, db);
   switch (dice.Roll(8)) {
     case 0: {
       const std::vector<PageKey> seeds = {dice.Page(), dice.Page()};

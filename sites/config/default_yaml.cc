@@ -1,0 +1,132 @@
+#include "sites/config/default_yaml.h"
+
+#include <fmt/format.h>
+
+#include "sites/config/site_config.h"
+
+namespace gannet::sites {
+namespace {
+
+constexpr char kTemplate[] =
+    R"(# A Gannet site. Every key is here with its default; what you do not need, leave
+# or delete. Durations: 500ms 1s 30m 24h 30d. Sizes: 0 64KiB 5MB 1GiB.
+
+site:
+  name: {name}              # In archive file names, and in a federation.
+  data: ""                  # The data folder; "" is the folder of this file.
+  location:                 # [latitude, longitude] in degrees; not needed.
+
+user_agent:
+  name: gannet              # What robots.txt files call this crawler.
+  version: ""               # "" is Gannet's own.
+  contact: ""               # A URL or mail address for webmasters. Without one,
+                            # only loopback and test webs are crawled.
+
+crawl:
+  schedule: by-hand         # Rounds run when you say so.
+  width: 20000              # Pages of one round, at most.
+  per_host: 200             # Of these, of one host: 200 s at a delay of 1 s.
+  time_limit: 30m           # A round ends then; slow hosts' pages wait for the next.
+  order: opic               # opic: important pages first; or breadth-first, random.
+
+update:
+  new_pages: auto           # New pages a round may add; auto is 4 times the width.
+  over_quota: defer         # The rest waits for a later round; or drop.
+
+fetch:
+  delay: 1s                 # Between two requests to a host (and to an address).
+  max_crawl_delay: 30s      # A longer Crawl-delay in robots.txt is cut to this.
+  connections: 500          # At the same time.
+  bandwidth: 0              # Bytes a second in all; 0 is no limit.
+  allow_private: false      # Private and loopback addresses: no, or any web page
+                            # could make this crawler read your intranet.
+  allow_addresses: []       # Ranges that are allowed all the same: [10.1.0.0/16].
+  connect_to: ""            # HOST:PORT that stands for the whole web, for tests.
+  robots_lifetime: 24h      # RFC 9309 asks for no more than a day.
+  robots_max_bytes: 500KiB  # RFC 9309 asks for no less.
+  max_bytes: 10MiB          # Of one page, on the wire,
+  max_decoded_bytes: 50MiB  # and after decompression (a bomb is cut off here).
+  max_header_bytes: 64KiB
+  timeout: 2m               # For one page in all,
+  connect_timeout: 10s      # to connect,
+  first_byte_timeout: 30s   # and until the answer begins.
+  min_speed: 1000           # Bytes a second; slower servers would hold a place
+                            # for the whole timeout. 0 is no limit.
+  redirects: 5              # In a row, each fetched politely as a page of its own.
+  retries: 3                # Of a page that failed, each in a later round,
+  retry_delay: 5m           # the first after this time, then twice as long,
+  max_retry_delay: 24h      # but no longer than this.
+  http2: false              # HTTP/1.1 is faster for many hosts.
+  accept_language: ""       # "" sends no such header.
+  proxy: ""                 # http://HOST:PORT or socks5h://HOST:PORT.
+  source_address: ""        # One of this machine's, if it has several.
+  resolver:
+    servers: []             # DNS servers; [] are the system's.
+    queries_per_second: 50  # Shared resolvers dislike crawlers; 0 is no limit.
+  memory: 256MiB            # For pages between network and disk.
+  low_priority: false       # true on a machine that has other work.
+
+parse:
+  follow: [a, area, iframe, frame]   # Elements whose links are followed.
+  max_links: 2000           # Of one page; more are spam.
+  other_types: archive      # What is not HTML: archive or skip.
+
+urls:
+  allow:                    # If any list here has entries, a URL must be on one.
+    domains: []             # example.com, with all names below it
+    hosts: []               # www.example.com
+    prefixes: []            # https://example.com/docs/
+    regexes: []             # RE2, found anywhere in the URL
+  deny:                     # What is denied is denied.
+    domains: []
+    hosts: []
+    prefixes: []
+    regexes: []
+  max_bytes: 2048           # These limits keep the crawler out of endless sites.
+  max_path_depth: 32
+  max_segment_repeats: 2    # /a/b/a/b passes, /a/b/a/b/a/b does not.
+  max_query_parameters: 24
+  max_query_bytes: 1024
+  max_pages_per_host: 1000000   # 0 is no limit.
+  # Parameters that name a visitor and not a page; they are cut off.
+  drop_parameters: [{drop_parameters}]
+
+archive:
+  prefix: GANNET            # Of the names of the WARC files.
+  file_size: 1GiB           # What archives and players handle well.
+  min_free: 5GiB            # Crawling stops when the disk has less left.
+  level: 1                  # gzip, 1 (fast) to 12 (small).
+
+recrawl:
+  interval: 30d             # A page is looked at again after this time.
+  strategy: fixed
+  share: auto
+
+# To come: they are refused while they do nothing.
+# listen:     peers, http, admin
+# federation: map, join
+# tls:        ca, cert, key
+)";
+
+}  // namespace
+
+std::string DefaultSiteYaml(std::string_view name) {
+  // A name such as 1.0 or no is text here.
+  const std::string quoted = fmt::format("\"{}\"", name);
+  std::string names;
+  for (const std::string& parameter : SiteConfig{}.urls.drop_parameters) {
+    if (!names.empty()) names += ", ";
+    const size_t line = names.size() - (names.rfind('\n') + 1);
+    if (line > 62) names += "\n    ";
+    names += fmt::format("\"{}\"", parameter);
+  }
+  std::string text = kTemplate;
+  const auto fill = [&](std::string_view mark, std::string_view with) {
+    text.replace(text.find(mark), mark.size(), with);
+  };
+  fill("{name}", quoted);
+  fill("{drop_parameters}", names);
+  return text;
+}
+
+}  // namespace gannet::sites

@@ -1,0 +1,172 @@
+// SiteConfig is what an operator may choose: site.yaml, read and checked, a
+// small struct for each of its sections (DESIGN, section 10). The words are
+// those of the file, so `config.crawl.width` is `width` under `crawl`. The
+// initial values are the defaults; why each is as it is stands in the file that
+// DefaultSiteYaml() writes. A plain value.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "storage/url/canonical.h"
+#include "storage/url/filter.h"
+
+namespace gannet::sites {
+
+struct Location {
+  double latitude = 0;   // Degrees, north is positive.
+  double longitude = 0;  // Degrees, east is positive.
+  bool operator==(const Location&) const = default;
+};
+
+struct SiteSection {
+  std::string name = "site";
+  std::string data;  // Empty: the folder of site.yaml.
+  std::optional<Location> location;
+  bool operator==(const SiteSection&) const = default;
+};
+
+struct UserAgentSection {
+  std::string name = "gannet";
+  std::string version;  // Empty: Gannet's own.
+  std::string contact;  // Empty: only loopback and test webs may be crawled.
+  bool operator==(const UserAgentSection&) const = default;
+};
+
+enum class CrawlOrder { kOpic, kBreadthFirst, kRandom };
+
+struct CrawlSection {
+  int64_t width = 20'000;
+  int64_t per_host = 200;
+  absl::Duration time_limit = absl::Minutes(30);
+  CrawlOrder order = CrawlOrder::kOpic;
+  bool operator==(const CrawlSection&) const = default;
+};
+
+enum class OverQuota { kDefer, kDrop };
+
+struct UpdateSection {
+  std::optional<int64_t> new_pages;  // Nothing: 4 times the width.
+  OverQuota over_quota = OverQuota::kDefer;
+  bool operator==(const UpdateSection&) const = default;
+};
+
+struct ResolverSection {
+  std::vector<std::string> servers;  // Empty: the system's.
+  int64_t queries_per_second = 50;   // 0: no limit.
+  bool operator==(const ResolverSection&) const = default;
+};
+
+struct FetchSection {
+  absl::Duration delay = absl::Seconds(1);
+  absl::Duration max_crawl_delay = absl::Seconds(30);
+  int64_t connections = 500;
+  uint64_t bandwidth = 0;  // Bytes a second; 0: no limit.
+  bool allow_private = false;
+  std::vector<std::string> allow_addresses;
+  std::string connect_to;
+  absl::Duration robots_lifetime = absl::Hours(24);
+  uint64_t robots_max_bytes = 500 << 10;
+  uint64_t max_bytes = 10 << 20;
+  uint64_t max_decoded_bytes = 50 << 20;
+  uint64_t max_header_bytes = 64 << 10;
+  absl::Duration timeout = absl::Minutes(2);
+  absl::Duration first_byte_timeout = absl::Seconds(30);
+  absl::Duration connect_timeout = absl::Seconds(10);
+  uint64_t min_speed = 1000;  // Bytes a second; 0: no limit.
+  int64_t redirects = 5;
+  int64_t retries = 3;
+  absl::Duration retry_delay = absl::Minutes(5);
+  absl::Duration max_retry_delay = absl::Hours(24);
+  bool http2 = false;
+  std::string accept_language;  // Empty: the header is not sent.
+  std::string proxy;
+  std::string source_address;
+  ResolverSection resolver;
+  uint64_t memory = 256 << 20;
+  bool low_priority = false;
+  bool operator==(const FetchSection&) const = default;
+};
+
+enum class OtherTypes { kArchive, kSkip };
+
+struct ParseSection {
+  std::vector<std::string> follow = {"a", "area", "iframe", "frame"};
+  int64_t max_links = 2000;
+  OtherTypes other_types = OtherTypes::kArchive;
+  bool operator==(const ParseSection&) const = default;
+};
+
+struct UrlListSection {
+  std::vector<std::string> domains, hosts, prefixes, regexes;
+  bool operator==(const UrlListSection&) const = default;
+};
+
+struct UrlsSection {
+  UrlListSection allow, deny;
+  int64_t max_bytes = 2048;
+  int64_t max_path_depth = 32;
+  int64_t max_segment_repeats = 2;
+  int64_t max_query_parameters = 24;
+  int64_t max_query_bytes = 1024;
+  std::vector<std::string> drop_parameters =
+      storage::CanonicalRules{}.query_parameters;
+  int64_t max_pages_per_host = 1'000'000;  // Known ones; 0: no limit.
+  bool operator==(const UrlsSection&) const = default;
+};
+
+struct ArchiveSection {
+  std::string prefix = "GANNET";
+  uint64_t file_size = uint64_t{1} << 30;
+  uint64_t min_free = uint64_t{5} << 30;
+  int64_t level = 1;
+  bool operator==(const ArchiveSection&) const = default;
+};
+
+struct RecrawlSection {
+  absl::Duration interval = absl::Hours(24 * 30);
+  bool operator==(const RecrawlSection&) const = default;
+};
+
+struct SiteConfig {
+  SiteSection site;
+  UserAgentSection user_agent;
+  CrawlSection crawl;
+  UpdateSection update;
+  FetchSection fetch;
+  ParseSection parse;
+  UrlsSection urls;
+  ArchiveSection archive;
+  RecrawlSection recrawl;
+  bool operator==(const SiteConfig&) const = default;
+
+  // What update.new_pages comes to.
+  int64_t NewPages() const {
+    return update.new_pages.value_or(4 * crawl.width);
+  }
+};
+
+// The file of a data folder.
+inline constexpr std::string_view kSiteYaml = "site.yaml";
+
+// kInvalidArgument names all that is wrong, a line each:
+//   site.yaml:7:10: crawl.width: found 'lots', allowed is a whole number ...
+// kNotFound if there is no such file. A relative `site.data` is taken from the
+// file's folder.
+absl::StatusOr<SiteConfig> LoadSiteConfig(const std::string& path);
+absl::StatusOr<SiteConfig> ParseSiteConfig(std::string_view text,
+                                           std::string_view file_name);
+
+// Every key that may be written, "crawl.width".
+std::vector<std::string> SiteConfigKeys();
+
+// What the filters and the canonical form are made of.
+storage::UrlFilterRules FilterRulesOf(const SiteConfig& config);
+storage::CanonicalRules CanonicalRulesOf(const SiteConfig& config);
+
+}  // namespace gannet::sites

@@ -1,0 +1,120 @@
+#include "sites/config/value_checks.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "jobs/fetch/address.h"
+#include "storage/url/url.h"
+
+namespace gannet::sites {
+namespace {
+
+bool IsLetterOrDigit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         (c >= '0' && c <= '9');
+}
+
+std::optional<int> ToNumber(std::string_view text) {
+  int value = 0;
+  const auto [at, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || at != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+bool IsPort(std::string_view text) {
+  const std::optional<int> port = ToNumber(text);
+  return port.has_value() && *port >= 1 && *port <= 65535;
+}
+
+// What is before the last colon; false if what is behind it is no port.
+bool CutPort(std::string_view text, std::string_view& host) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || !IsPort(text.substr(colon + 1))) {
+    return false;
+  }
+  host = text.substr(0, colon);
+  return true;
+}
+
+}  // namespace
+
+bool IsToken(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return c > ' ' && c < 0x7f;
+  });
+}
+
+bool IsHeaderValue(const std::string& text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return c >= ' ' && c < 0x7f; });
+}
+
+bool IsAgentName(const std::string& text) {
+  return !text.empty() && text.size() <= 64 &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return IsLetterOrDigit(c) || c == '_' || c == '-';
+         });
+}
+
+bool IsContact(const std::string& text) {
+  if (!IsToken(text)) return false;
+  if (text.starts_with("http://") || text.starts_with("https://")) {
+    return storage::Url::Parse(text).ok();
+  }
+  const size_t at = text.find('@');
+  return at != std::string::npos && at > 0 && at + 1 < text.size() &&
+         text.find_first_of(":/()<>,;") == std::string::npos;
+}
+
+bool IsAddress(const std::string& text) {
+  return jobs::Address::Parse(text).has_value();
+}
+
+bool IsCidr(const std::string& text) {
+  const size_t slash = text.find('/');
+  const auto address = jobs::Address::Parse(text.substr(0, slash));
+  if (!address.has_value()) return false;
+  if (slash == std::string::npos) return true;
+  const std::optional<int> bits =
+      ToNumber(std::string_view(text).substr(slash + 1));
+  return bits.has_value() && *bits >= 0 &&
+         *bits <= (address->is_ipv4() ? 32 : 128);
+}
+
+bool IsConnectTo(const std::string& text) {
+  std::string_view host;
+  if (!CutPort(text, host) || !IsToken(text)) return false;
+  if (host.find('/') != std::string_view::npos)
+    return IsCidr(std::string(host));
+  if (host.starts_with('[') || host.find(':') != std::string_view::npos) {
+    return host.starts_with('[') && IsAddress(std::string(host));
+  }
+  const auto url = storage::Url::Parse("http://" + std::string(host) + "/");
+  return url.ok() && url->username().empty() && url->path() == "/";
+}
+
+bool IsAddressWithOptionalPort(const std::string& text) {
+  if (IsAddress(text)) return true;
+  std::string_view host;
+  if (!CutPort(text, host)) return false;
+  const bool ambiguous =
+      host.find(':') != std::string_view::npos && !host.starts_with('[');
+  return !ambiguous && IsAddress(std::string(host));
+}
+
+bool IsProxy(const std::string& text) {
+  for (std::string_view scheme : {"http://", "https://", "socks4://",
+                                  "socks4a://", "socks5://", "socks5h://"}) {
+    if (!text.starts_with(scheme)) continue;
+    return IsToken(text) &&
+           storage::Url::Parse("http://" + text.substr(scheme.size())).ok();
+  }
+  return false;
+}
+
+}  // namespace gannet::sites

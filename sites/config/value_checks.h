@@ -1,0 +1,32 @@
+// Is this text what a key of site.yaml, or the flag of the same name, wants?
+// The constants say what is allowed in the words of an error message. Functions
+// only; safe from any thread.
+#pragma once
+
+#include <string>
+
+namespace gannet::sites {
+
+inline constexpr char kAgentNameAllowed[] =
+    "a name of letters, digits, '_' and '-' (robots.txt files name it)";
+bool IsAgentName(const std::string& text);
+
+inline constexpr char kContactAllowed[] =
+    "a URL or a mail address, such as https://example.org/bot or "
+    "crawler@example.org";
+bool IsContact(const std::string& text);
+
+inline constexpr char kConnectToAllowed[] =
+    "HOST:PORT, or a range of addresses with a port, such as "
+    "127.0.0.1:8080 or 127.0.0.0/8:8080";
+bool IsConnectTo(const std::string& text);
+
+// No blanks, no control characters, ASCII.
+bool IsToken(const std::string& text);
+bool IsHeaderValue(const std::string& text);
+bool IsAddress(const std::string& text);
+bool IsCidr(const std::string& text);
+bool IsAddressWithOptionalPort(const std::string& text);
+bool IsProxy(const std::string& text);
+
+}  // namespace gannet::sites

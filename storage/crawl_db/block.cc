@@ -1,0 +1,199 @@
+// The operator's block list: a webmaster complained, and from now on nothing of
+// that domain is fetched. First the list is written, so that nothing new gets
+// in; then the known pages are moved, a small batch at a time, so that a domain
+// of millions holds up nobody. The list says how far that is: a process killed
+// in between finishes it when it opens the DB again.
+#include <algorithm>
+#include <functional>
+
+#include "storage/crawl_db/crawl_db.h"
+#include "storage/crawl_db/page_moves.h"
+#include "storage/crawl_db/store.h"
+
+namespace gannet::storage {
+namespace {
+
+constexpr size_t kBatch = 1000;
+
+absl::StatusOr<proto::BlockList> ReadList(Store& store) {
+  proto::BlockList list;
+  absl::StatusOr<std::string> bytes =
+      store.Get(Column::kMeta, keys::kBlockList);
+  if (absl::IsNotFound(bytes.status())) return list;
+  if (!bytes.ok()) return bytes.status();
+  if (!list.ParseFromString(*bytes)) {
+    return absl::DataLossError("the block list cannot be decoded");
+  }
+  return list;
+}
+
+// Moves the pages whose keys start with `prefix`, in small writes; `move`
+// changes the record and says whether it did.
+// REQUIRES: all of them are of one bucket.
+absl::StatusOr<int64_t> MovePages(
+    Store& store, const std::string& prefix,
+    const std::function<bool(Edit&, std::string_view page, proto::PageRecord&)>&
+        move) {
+  int64_t moved = 0;
+  std::string from = prefix;
+  for (bool more = true; more;) {
+    StripeLocks locks(store, {prefix});
+    rocksdb::ReadOptions options;
+    options.fill_cache = false;
+    std::unique_ptr<rocksdb::Iterator> it(
+        store.db().NewIterator(options, store.column(Column::kPages)));
+    Edit edit;
+    size_t seen = 0;
+    for (it->Seek(from);; it->Next()) {
+      more = it->Valid() && it->key().starts_with(prefix);
+      if (!more) break;
+      const std::string_view page(it->key().data(), it->key().size());
+      if (seen++ == kBatch) {
+        from = page;
+        break;
+      }
+      proto::PageRecord record;
+      if (!record.ParseFromArray(it->value().data(),
+                                 static_cast<int>(it->value().size()))) {
+        return absl::DataLossError("a page's record cannot be decoded");
+      }
+      const proto::PageState state = record.state();
+      if (!move(edit, page, record)) continue;
+      ++moved;
+      --edit.delta.pages_by_state[state];
+      ++edit.delta.pages_by_state[record.state()];
+      store.PutMessage(edit, Column::kPages, page, record);
+    }
+    if (!it->status().ok()) {
+      return FromRocksDb(it->status(), "reading the pages of a domain");
+    }
+    if (absl::Status s = store.Commit(edit, /*sync=*/true); !s.ok()) return s;
+  }
+  return moved;
+}
+
+bool WasTakenOut(const proto::PageRecord& record) {
+  return record.place() == proto::FINISHED &&
+         record.finished_reason() == kBlockedByOperator;
+}
+
+}  // namespace
+
+absl::Status CrawlDb::SetBlockStage(
+    std::string_view domain, std::optional<proto::BlockList::Stage> stage) {
+  StripeLocks locks(*store_);  // All: nobody may add a page meanwhile.
+  absl::StatusOr<proto::BlockList> list = ReadList(*store_);
+  if (!list.ok()) return list.status();
+  auto& entries = *list->mutable_entries();
+  auto it =
+      std::find_if(entries.begin(), entries.end(),
+                   [&](const auto& entry) { return entry.domain() == domain; });
+  if (!stage.has_value()) {
+    if (it != entries.end()) entries.erase(it);
+  } else if (it != entries.end()) {
+    it->set_stage(*stage);
+  } else {
+    proto::BlockList::Entry* entry = list->add_entries();
+    entry->set_domain(std::string(domain));
+    entry->set_stage(*stage);
+  }
+  Edit edit;
+  store_->PutMessage(edit, Column::kMeta, keys::kBlockList, *list);
+  if (absl::Status s = store_->Commit(edit, /*sync=*/true); !s.ok()) return s;
+  store_->SetBlockList(*list);
+  return absl::OkStatus();
+}
+
+// Pages that were finished before, for whatever reason, stay as they are.
+absl::StatusOr<int64_t> CrawlDb::TakeOut(std::string_view domain) {
+  const absl::StatusOr<std::string> prefix = BlockedPrefix(domain);
+  if (!prefix.ok()) return prefix.status();
+  auto moved = MovePages(
+      *store_, *prefix,
+      [&](Edit& edit, std::string_view page, proto::PageRecord& record) {
+        if (record.place() == proto::FINISHED) return false;
+        LeavePlace(*store_, edit, page, record);
+        record.set_cash(0);
+        record.clear_ready_ms();
+        record.set_state(proto::BLOCKED);
+        record.set_place(proto::FINISHED);
+        record.set_finished_reason(kBlockedByOperator);
+        ++edit.delta.finished_pages;
+        return true;
+      });
+  if (!moved.ok()) return moved;
+  absl::Status done = SetBlockStage(domain, proto::BlockList::IN_FORCE);
+  if (!done.ok()) return done;
+  return moved;
+}
+
+// A page that another entry of the list still blocks stays out.
+absl::StatusOr<int64_t> CrawlDb::PutBack(std::string_view domain) {
+  const absl::StatusOr<std::string> prefix = BlockedPrefix(domain);
+  if (!prefix.ok()) return prefix.status();
+  auto moved = MovePages(
+      *store_, *prefix,
+      [&](Edit& edit, std::string_view page, proto::PageRecord& record) {
+        if (!WasTakenOut(record) || store_->IsBlocked(page)) return false;
+        --edit.delta.finished_pages;
+        record.clear_finished_reason();
+        if (record.visited_ms() == 0) record.set_state(proto::NEW);
+        EnterFrontier(*store_, edit, page, record);
+        return true;
+      });
+  if (!moved.ok()) return moved;
+  absl::Status done = SetBlockStage(domain, std::nullopt);
+  if (!done.ok()) return done;
+  return moved;
+}
+
+absl::StatusOr<int64_t> CrawlDb::Block(std::string_view domain) {
+  if (auto prefix = BlockedPrefix(domain); !prefix.ok()) {
+    return prefix.status();
+  }
+  absl::Status begun = SetBlockStage(domain, proto::BlockList::TAKING_OUT);
+  if (!begun.ok()) return begun;
+  return TakeOut(domain);
+}
+
+absl::StatusOr<int64_t> CrawlDb::Unblock(std::string_view domain) {
+  absl::StatusOr<std::vector<std::string>> blocked = Blocked();
+  if (!blocked.ok()) return blocked.status();
+  if (std::find(blocked->begin(), blocked->end(), domain) == blocked->end()) {
+    return absl::NotFoundError(std::string(domain) + " is not blocked");
+  }
+  absl::Status begun = SetBlockStage(domain, proto::BlockList::PUTTING_BACK);
+  if (!begun.ok()) return begun;
+  return PutBack(domain);
+}
+
+absl::Status CrawlDb::FinishBlocks() {
+  absl::StatusOr<proto::BlockList> list = ReadList(*store_);
+  if (!list.ok()) return list.status();
+  for (const proto::BlockList::Entry& entry : list->entries()) {
+    if (entry.stage() == proto::BlockList::IN_FORCE) continue;
+    auto moved = entry.stage() == proto::BlockList::TAKING_OUT
+                     ? TakeOut(entry.domain())
+                     : PutBack(entry.domain());
+    if (!moved.ok()) return moved.status();
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> CrawlDb::Blocked() {
+  absl::StatusOr<proto::BlockList> list = ReadList(*store_);
+  if (!list.ok()) return list.status();
+  std::vector<std::string> domains;
+  for (const proto::BlockList::Entry& entry : list->entries()) {
+    domains.push_back(entry.domain());
+  }
+  std::sort(domains.begin(), domains.end());
+  return domains;
+}
+
+bool CrawlDb::IsBlocked(const PageKey& page) {
+  StripeLocks locks(*store_, {page.bytes});
+  return store_->IsBlocked(page.bytes);
+}
+
+}  // namespace gannet::storage

@@ -1,0 +1,251 @@
+#include "sites/config/site_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "sites/config/default_yaml.h"
+#include "tests/temporary_folder.h"
+
+namespace gannet::sites {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// The message of the refusal; empty if the text was taken.
+std::string Refusal(std::string_view text) {
+  const auto config = ParseSiteConfig(text, "site.yaml");
+  if (config.ok()) return "";
+  EXPECT_TRUE(absl::IsInvalidArgument(config.status()));
+  return std::string(config.status().message());
+}
+
+TEST(SiteConfigTest, AnEmptyFileIsTheDefaults) {
+  EXPECT_EQ(*ParseSiteConfig("", "site.yaml"), SiteConfig{});
+  EXPECT_EQ(*ParseSiteConfig("# nothing\n", "site.yaml"), SiteConfig{});
+  EXPECT_EQ(*ParseSiteConfig("crawl:\n", "site.yaml"), SiteConfig{});
+}
+
+TEST(SiteConfigTest, TheFileThatInitWritesIsTheDefaults) {
+  const auto config = ParseSiteConfig(DefaultSiteYaml("site"), "site.yaml");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(*config, SiteConfig{});
+}
+
+TEST(SiteConfigTest, ANameThatYamlWouldReadAsANumberStaysAName) {
+  EXPECT_EQ(ParseSiteConfig(DefaultSiteYaml("1.0"), "f")->site.name, "1.0");
+}
+
+TEST(SiteConfigTest, TheFileThatInitWritesNamesEveryKey) {
+  const std::string text = DefaultSiteYaml("site");
+  const auto keys = SiteConfigKeys();
+  EXPECT_GT(keys.size(), 60u);
+  for (const std::string& key : keys) {
+    const std::string last = key.substr(key.rfind('.') + 1);
+    EXPECT_THAT(text, HasSubstr(last)) << key;
+  }
+}
+
+TEST(SiteConfigTest, EveryKeyOfTheDesignsShapeThatIsBuiltIsRead) {
+  const auto config = ParseSiteConfig(R"(
+site:       {name: tokyo, data: ./tokyo, location: [35.7, 139.7]}
+user_agent: {name: examplebot, version: "1.0", contact: "https://example.org/bot"}
+crawl:      {width: 7, per_host: 3, time_limit: 1h30m, order: breadth-first}
+update:     {new_pages: 80000, over_quota: drop}
+fetch:      {delay: 500ms, connections: 5, bandwidth: 1MB, allow_private: true,
+             allow_addresses: [10.0.0.0/8, "fd00::/8"], connect_to: "127.0.0.0/8:80",
+             resolver: {servers: [9.9.9.9, "[2620:fe::fe]:53"], queries_per_second: 0},
+             proxy: "socks5h://localhost:1080", accept_language: "en, ja;q=0.5"}
+parse:      {follow: [a], max_links: 10, other_types: skip}
+urls:       {allow: {domains: [example.com]}, deny: {regexes: ['\.exe$']},
+             drop_parameters: []}
+archive:    {prefix: TEST, file_size: 1MiB, min_free: 0, level: 6}
+recrawl:    {interval: 7d, strategy: fixed}
+)",
+                                      "site.yaml");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->site.name, "tokyo");
+  EXPECT_EQ(config->site.location, (Location{35.7, 139.7}));
+  EXPECT_EQ(config->user_agent.version, "1.0");
+  EXPECT_EQ(config->crawl.time_limit, absl::Minutes(90));
+  EXPECT_EQ(config->crawl.order, CrawlOrder::kBreadthFirst);
+  EXPECT_EQ(config->update.over_quota, OverQuota::kDrop);
+  EXPECT_EQ(config->fetch.bandwidth, 1'000'000u);
+  EXPECT_TRUE(config->fetch.allow_private);
+  EXPECT_THAT(config->fetch.resolver.servers,
+              ElementsAre("9.9.9.9", "[2620:fe::fe]:53"));
+  EXPECT_EQ(config->parse.other_types, OtherTypes::kSkip);
+  EXPECT_THAT(FilterRulesOf(*config).deny.regexes, ElementsAre("\\.exe$"));
+  EXPECT_FALSE(CanonicalRulesOf(*config).drop_parameters);
+  EXPECT_EQ(config->archive.file_size, 1u << 20);
+  EXPECT_EQ(config->recrawl.interval, absl::Hours(24 * 7));
+}
+
+TEST(SiteConfigTest, NewPagesAreFourTimesTheWidthUnlessTold) {
+  EXPECT_EQ(ParseSiteConfig("crawl: {width: 10}", "f")->NewPages(), 40);
+  EXPECT_EQ(ParseSiteConfig("update: {new_pages: 5}", "f")->NewPages(), 5);
+}
+
+TEST(SiteConfigTest, AnUnknownKeyIsNamedWithItsPlaceAndTheNearestKey) {
+  EXPECT_EQ(Refusal("crawl:\n  width: 10\n  per_hots: 3\n"),
+            "site.yaml:3:3: crawl.per_hots: unknown key; did you mean "
+            "'per_host'?");
+  EXPECT_EQ(Refusal("\nfetsch: {}\n"),
+            "site.yaml:2:1: fetsch: unknown key; did you mean 'fetch'?");
+}
+
+TEST(SiteConfigTest, AKeyLikeNoOtherIsAnsweredWithAllOfTheSection) {
+  EXPECT_EQ(Refusal("parse: {colour: red}"),
+            "site.yaml:1:9: parse.colour: unknown key; allowed are follow, "
+            "max_links, other_types");
+}
+
+TEST(SiteConfigTest, ABadNumberSaysWhatWasFoundAndWhatIsAllowed) {
+  const std::string_view allowed =
+      ", allowed is a whole number from 1 to 100000000";
+  EXPECT_EQ(Refusal("crawl:\n  width: lots\n"),
+            "site.yaml:2:10: crawl.width: found 'lots'" + std::string(allowed));
+  EXPECT_EQ(Refusal("crawl: {width: 0}"),
+            "site.yaml:1:16: crawl.width: found '0'" + std::string(allowed));
+  EXPECT_THAT(Refusal("crawl: {width: 1.5}"), HasSubstr("found '1.5'"));
+  EXPECT_THAT(Refusal("crawl: {width: 99999999999999999999}"),
+              HasSubstr("found '99999999999999999999'"));
+}
+
+TEST(SiteConfigTest, ADurationWithoutAUnitIsRefused) {
+  EXPECT_EQ(Refusal("fetch:\n  delay: 2\n"),
+            "site.yaml:2:10: fetch.delay: found '2', allowed is a duration "
+            "from 0 to 1d, such as 500ms, 30m or 1h30m");
+}
+
+TEST(SiteConfigTest, ABadSizeIsRefused) {
+  EXPECT_EQ(Refusal("archive: {file_size: 1 gigabyte}"),
+            "site.yaml:1:22: archive.file_size: found '1 gigabyte', allowed is "
+            "a size from 1MiB to 1TiB, such as 0, 64KiB or 5MB");
+}
+
+TEST(SiteConfigTest, ABadChoiceIsRefused) {
+  EXPECT_EQ(Refusal("update: {over_quota: keep}"),
+            "site.yaml:1:22: update.over_quota: found 'keep', allowed is defer "
+            "or drop");
+}
+
+TEST(SiteConfigTest, AFlagIsTrueOrFalse) {
+  EXPECT_EQ(Refusal("fetch: {allow_private: yes}"),
+            "site.yaml:1:24: fetch.allow_private: found 'yes', allowed is true "
+            "or false");
+}
+
+TEST(SiteConfigTest, AWrongTypeIsRefused) {
+  EXPECT_THAT(Refusal("crawl: 5"),
+              StartsWith("site.yaml:1:8: crawl: found '5', allowed is a "
+                         "section"));
+  EXPECT_THAT(Refusal("crawl: {width: [1]}"),
+              StartsWith("site.yaml:1:16: crawl.width: found a list"));
+  EXPECT_THAT(Refusal("urls: {deny: {hosts: a.example}}"),
+              StartsWith("site.yaml:1:22: urls.deny.hosts: found 'a.example', "
+                         "allowed is a list"));
+  EXPECT_THAT(Refusal("urls: {deny: {hosts: [[a]]}}"),
+              StartsWith("site.yaml:1:23: urls.deny.hosts: found a list"));
+  EXPECT_THAT(Refusal("- a\n- b\n"), StartsWith("site.yaml:1:1: found a list"));
+  EXPECT_THAT(Refusal("crawl:\n  width:\n"), HasSubstr("found nothing"));
+}
+
+TEST(SiteConfigTest, AKeyThatIsThereTwiceIsRefused) {
+  EXPECT_EQ(Refusal("crawl:\n  width: 1\n  width: 2\n"),
+            "site.yaml:3:3: crawl.width: this key is there twice");
+  EXPECT_EQ(Refusal("crawl: {}\ncrawl: {}\n"),
+            "site.yaml:2:1: crawl: this key is there twice");
+}
+
+TEST(SiteConfigTest, WhatIsNotYamlIsRefusedWithItsPlace) {
+  EXPECT_THAT(Refusal("crawl: {width: 1\n"), StartsWith("site.yaml:2:1: "));
+  EXPECT_THAT(Refusal("a: b: c\n"), StartsWith("site.yaml:1:5: "));
+  EXPECT_THAT(Refusal("crawl:\n\twidth: 1\n"), StartsWith("site.yaml:2:"));
+  EXPECT_THAT(Refusal("--- {}\n--- {}\n"), HasSubstr("second YAML document"));
+}
+
+TEST(SiteConfigTest, AllThatIsWrongIsNamedInTheOrderOfTheFile) {
+  EXPECT_EQ(Refusal("recrawl: {interval: x}\ncrawl: {wdith: 1, order: dfs}\n"),
+            "site.yaml:1:21: recrawl.interval: found 'x', allowed is a "
+            "duration from 1m to 3650d, such as 500ms, 30m or 1h30m\n"
+            "site.yaml:2:9: crawl.wdith: unknown key; did you mean 'width'?\n"
+            "site.yaml:2:26: crawl.order: found 'dfs', allowed is opic or "
+            "breadth-first or random");
+}
+
+TEST(SiteConfigTest, WhatIsNotBuiltYetIsRefusedRatherThanIgnored) {
+  EXPECT_EQ(Refusal("federation: {map: registrar}"),
+            "site.yaml:1:19: federation.map: found 'registrar', but "
+            "federations are not built yet; remove the key");
+  for (const char* text :
+       {"federation: {join: 'a:1'}", "tls: {ca: ca.pem}", "tls: {cert: x}",
+        "tls: {key: x}", "listen: {peers: ':1'}", "listen: {http: ':1'}",
+        "listen: {admin: ':1'}", "crawl: {schedule: continuous}",
+        "recrawl: {strategy: gain}", "recrawl: {share: 0.5}"}) {
+    EXPECT_THAT(Refusal(text), HasSubstr("not built yet")) << text;
+  }
+}
+
+TEST(SiteConfigTest, BadEntriesOfAListAreNamedWhereTheyStand) {
+  EXPECT_THAT(
+      Refusal("urls:\n  deny:\n    regexes:\n      - a+\n      - '('\n"),
+      StartsWith("site.yaml:5:9: urls.deny.regexes: found '('"));
+  EXPECT_THAT(Refusal("urls: {allow: {hosts: ['a b']}}"),
+              StartsWith("site.yaml:1:24: urls.allow.hosts: found 'a b'"));
+  EXPECT_THAT(Refusal("urls: {drop_parameters: ['a*b']}"),
+              StartsWith("site.yaml:1:26: urls.drop_parameters: found 'a*b'"));
+  EXPECT_THAT(Refusal("fetch: {allow_addresses: [10.0.0.0/33]}"),
+              StartsWith("site.yaml:1:27: fetch.allow_addresses: found "
+                         "'10.0.0.0/33', allowed is an address range"));
+  EXPECT_THAT(Refusal("parse: {follow: [blink]}"), HasSubstr("'blink'"));
+}
+
+TEST(SiteConfigTest, BadTextsAreRefused) {
+  for (const char* text : {"site: {name: a/b}",
+                           "site: {name: ''}",
+                           "site: {location: [91, 0]}",
+                           "site: {location: [1]}",
+                           "site: {location: [a, b]}",
+                           "user_agent: {name: 'a b'}",
+                           "user_agent: {contact: me}",
+                           "user_agent: {contact: 'http://'}",
+                           "user_agent: {contact: '@'}",
+                           "user_agent: {version: 'a b'}",
+                           "fetch: {connect_to: localhost}",
+                           "fetch: {connect_to: 'localhost:0'}",
+                           "fetch: {connect_to: '::1:80'}",
+                           "fetch: {connect_to: '1.2.3.0/40:80'}",
+                           "fetch: {proxy: ftp://a}",
+                           "fetch: {source_address: localhost}",
+                           "fetch: {accept_language: \"\\n\"}",
+                           "fetch: {resolver: {servers: [localhost]}}",
+                           "archive: {prefix: a-b}",
+                           "archive: {level: 13}"}) {
+    EXPECT_NE(Refusal(text), "") << text;
+  }
+}
+
+TEST(SiteConfigTest, TheDataFolderIsRelativeToTheFile) {
+  TemporaryFolder folder;
+  const std::string path = folder.path() + "/site.yaml";
+  std::ofstream(path) << "crawl: {width: 5}\n";
+  EXPECT_EQ(LoadSiteConfig(path)->site.data, folder.path() + "/");
+  std::ofstream(path) << "site: {data: there}\n";
+  EXPECT_EQ(LoadSiteConfig(path)->site.data, folder.path() + "/there");
+  std::ofstream(path) << "site: {data: /else/where}\n";
+  EXPECT_EQ(LoadSiteConfig(path)->site.data, "/else/where");
+}
+
+TEST(SiteConfigTest, AFileThatIsNotThereIsNotFoundAndSaysHowToGetOne) {
+  const absl::Status status = LoadSiteConfig("/nowhere/site.yaml").status();
+  EXPECT_TRUE(absl::IsNotFound(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("gannet init"));
+  EXPECT_TRUE(absl::IsInvalidArgument(LoadSiteConfig("/tmp").status()));
+}
+
+}  // namespace
+}  // namespace gannet::sites

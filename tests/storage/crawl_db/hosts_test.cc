@@ -1,0 +1,84 @@
+// ScanHosts: what `gannet hosts` shows.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "storage/crawl_db/crawl_db.h"
+#include "tests/storage/crawl_db/random_verbs.h"
+#include "tests/temporary_folder.h"
+
+namespace gannet::storage {
+namespace {
+
+using model::PageOf;
+using testing::ElementsAre;
+using testing::FieldsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+struct SeenHost {
+  std::string host;
+  int64_t pages;
+  uint32_t failures;
+};
+
+class ScanHostsTest : public testing::Test {
+ protected:
+  ScanHostsTest() : db_(model::OpenSmallDb(folder_.path())) {}
+
+  std::vector<SeenHost> Scan(const HostKey& from = {}, size_t most = 100) {
+    std::vector<SeenHost> hosts;
+    EXPECT_TRUE(db_->ScanHosts(from,
+                               [&](std::string_view host, int64_t pages,
+                                   const proto::HostRecord& record) {
+                                 hosts.push_back({std::string(SurtOf(host)),
+                                                  pages, record.failures()});
+                                 return hosts.size() < most;
+                               })
+                    .ok());
+    return hosts;
+  }
+  static HostKey HostOf(const PageKey& page) {
+    return {std::string(HostPartOf(page.bytes))};
+  }
+
+  TemporaryFolder folder_;
+  absl::Time now_ = absl::FromUnixSeconds(1'700'000'000);
+  std::unique_ptr<CrawlDb> db_;
+};
+
+TEST_F(ScanHostsTest, AnEmptySiteHasNoHosts) { EXPECT_THAT(Scan(), IsEmpty()); }
+
+TEST_F(ScanHostsTest, EveryHostIsSeenOnceWithItsPagesAndItsRecord) {
+  ASSERT_TRUE(
+      db_->Inject({PageOf(0, 0, 1), PageOf(0, 0, 2), PageOf(1, 0, 1)}, now_)
+          .ok());
+  HostUpdate update{HostOf(PageOf(0, 0, 1)), {}};
+  update.record.set_failures(7);
+  ASSERT_TRUE(db_->PutHost(update).ok());
+  // A record without any page: robots.txt was asked for, and the page
+  // forgotten.
+  update.host = HostOf(PageOf(2, 0, 1));
+  update.record.set_failures(1);
+  ASSERT_TRUE(db_->PutHost(update).ok());
+  EXPECT_THAT(Scan(),
+              UnorderedElementsAre(FieldsAre("example,d0,h0,)", 2, 7u),
+                                   FieldsAre("example,d1,h0,)", 1, 0u),
+                                   FieldsAre("example,d2,h0,)", 0, 1u)));
+}
+
+TEST_F(ScanHostsTest, AHostWhosePagesWereForgottenIsNotSeen) {
+  ASSERT_TRUE(db_->Inject({PageOf(0, 0, 1)}, now_).ok());
+  ASSERT_TRUE(db_->Forget(PageOf(0, 0, 1)).ok());
+  EXPECT_THAT(Scan(), IsEmpty());
+}
+
+TEST_F(ScanHostsTest, ItBeginsWhereItIsToldAndEndsWhenItIsTold) {
+  ASSERT_TRUE(
+      db_->Inject({PageOf(0, 0, 1), PageOf(0, 1, 1), PageOf(0, 2, 1)}, now_)
+          .ok());
+  EXPECT_THAT(Scan(HostOf(PageOf(0, 1, 1)), 1),
+              ElementsAre(FieldsAre("example,d0,h1,)", 1, 0u)));
+}
+
+}  // namespace
+}  // namespace gannet::storage
