@@ -50,8 +50,7 @@ absl::StatusOr<std::unique_ptr<Fetcher>> Fetcher::Create(
   absl::StatusOr<std::unique_ptr<Downloader>> downloader = Downloader::Create(
       fetcher->settings_.download, fetcher->loop_.get(),
       [self](const Address& address) {
-        return self->settings_.connect_to.has_value() ||
-               !self->address_check_.Refusal(address).has_value();
+        return !self->Refusal(address).has_value();
       },
       [self](uint64_t id, Response response) {
         self->OnResponse(id, std::move(response));
@@ -125,8 +124,8 @@ bool Fetcher::MayAsk(absl::Time now) const {
 
 absl::Duration Fetcher::TimeToNext(absl::Time now, absl::Time end) const {
   absl::Time next =
-      std::min({downloader_->NextTimeout(), resolver_->NextTimeout(), deadline,
-                now + absl::Seconds(1)});
+      std::min({downloader_->NextTimeout(), resolver_->NextTimeout(), end,
+                now + kLookForStop});
   if (MayAsk(now)) {
     next = std::min(next, turns_.NextTime());
   } else if (bandwidth_free_at_ > now) {

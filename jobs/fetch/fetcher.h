@@ -42,6 +42,8 @@ struct FetchSettings {
   ResolverSettings resolver;
   bool allow_private = false;
   std::vector<AddressRange> allowed_addresses;
+  // Nobody said who crawls: other people's machines are none of our business.
+  bool loopback_only = false;
   std::optional<ConnectTo> connect_to;
 
   absl::Duration delay = absl::Seconds(1);
@@ -135,6 +137,7 @@ class Fetcher {
   void CountRules(HostState& host);
   void SaveHost(HostState& host);
   absl::Duration NextRest(const HostState& host);
+  std::optional<std::string_view> Refusal(const Address& address) const;
 
   // fetcher_robots.cc
   void AskRobots(HostState& host, uint32_t index,
