@@ -173,7 +173,8 @@ class Pass {
       ++at_;
       return TagEnd::kOpen;
     }
-    return ReadAttributes(at_, end_, [](PackedName, std::string_view) {});
+    return ReadAttributes(
+        at_, end_, [](PackedName, std::string_view, std::string_view) {});
   }
 
   bool Declaration() {
@@ -286,8 +287,9 @@ class Pass {
     const auto set = [](std::string_view& slot, std::string_view value) {
       if (slot.data() == nullptr) slot = value;  // Of doubles the first counts.
     };
-    const TagEnd end =
-        ReadAttributes(at_, end_, [&](PackedName name, std::string_view value) {
+    const TagEnd end = ReadAttributes(
+        at_, end_,
+        [&](PackedName name, std::string_view, std::string_view value) {
           switch (name) {
             case Pack("href"):
               return set(raw.href, value);

@@ -64,8 +64,8 @@ inline PackedName ReadTagName(const char*& at, const char* end) {
 enum class TagEnd { kOpen, kSelfClosing, kEndOfFile };
 
 // Reads attributes from behind a tag's name to its '>', and moves `at` past
-// that. Calls take(PackedName, raw value) for each, doubles included; an
-// attribute without a value has an empty one, never a null one.
+// that. Calls take(PackedName, name as written, raw value) for each, doubles
+// included; an attribute without a value has an empty one, never a null one.
 template <typename Take>
 inline TagEnd ReadAttributes(const char*& at, const char* const end,
                              Take take) {
@@ -91,10 +91,11 @@ inline TagEnd ReadAttributes(const char*& at, const char* const end,
     if (at - begin > static_cast<ptrdiff_t>(sizeof(PackedName))) {
       packed = kLongName;
     }
+    const std::string_view name(begin, static_cast<size_t>(at - begin));
     while (at < end && IsTagBlank(*at)) ++at;
     if (at == end) return TagEnd::kEndOfFile;
     if (*at != '=') {
-      take(packed, std::string_view(at, 0));
+      take(packed, name, std::string_view(at, 0));
       continue;
     }
     ++at;
@@ -109,14 +110,15 @@ inline TagEnd ReadAttributes(const char*& at, const char* const end,
         at = end;
         return TagEnd::kEndOfFile;
       }
-      take(packed, std::string_view(at, static_cast<size_t>(close - at)));
+      take(packed, name, std::string_view(at, static_cast<size_t>(close - at)));
       at = close + 1;
       continue;
     }
     const char* const value = at;
     while (at < end && *at != '>' && !IsTagBlank(*at)) ++at;
     if (at == end) return TagEnd::kEndOfFile;
-    take(packed, std::string_view(value, static_cast<size_t>(at - value)));
+    take(packed, name,
+         std::string_view(value, static_cast<size_t>(at - value)));
     if (*at == '>') {
       // The slash of <a href=/x/> is part of the value.
       ++at;
