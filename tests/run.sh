@@ -54,7 +54,7 @@ if [ $long -eq 1 ]; then export GANNET_TEST_LONG=1; else unset GANNET_TEST_LONG;
 packages=("${GANNET_BUILD_PACKAGES[@]}" libarchive-tools)
 if [ $fuzz -eq 1 ] || [ $long -eq 1 ]; then packages+=(clang libclang-rt-14-dev); fi
 if [ $long -eq 1 ]; then packages+=(clang-format); fi
-if [ $bench -eq 1 ]; then packages+=(wrk); fi
+if [ $bench -eq 1 ]; then packages+=(wrk nginx-light wget2 python3-scrapy postgresql-doc-15); fi
 gannet_install "${packages[@]}"
 
 results=() # What summary.py counts.

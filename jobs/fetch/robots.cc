@@ -37,33 +37,40 @@ uint8_t EscapedByte(std::string_view s, size_t i) {
   return static_cast<uint8_t>(HexValue(s[i + 1]) << 4 | HexValue(s[i + 2]));
 }
 
+// Bytes that no form below has otherwise: everything outside ASCII is escaped.
+constexpr char kStar = '\x80';
+constexpr char kDollar = '\x81';
+constexpr char kForeign = '\xFF';
+
 // How bytes are brought into one form before they are compared.
 struct Form {
   bool decode_unreserved;  // The RFC's reading (2.2.2): "%62" is "b".
-  bool escape_non_ascii;   // 2.2.2 too.
+  bool escape_non_ascii;   // 2.2.2 too. If not, such a byte matches none.
   // 2.2.3: "%2A" and "%24" in a rule stand for the characters that are special
-  // when raw. So these are written as their escapes wherever they are not
-  // special: in paths, and a '$' inside a rule.
-  std::string_view escape;
+  // when raw. Where they are not special, both become kStar and kDollar. (Not
+  // escapes: a rule that ends in a lone '%' would match half of one.)
+  bool star_is_special;
+  bool dollar_is_special;
 };
 
 void AppendInForm(std::string_view in, const Form& form, std::string& out) {
   for (size_t i = 0; i < in.size(); ++i) {
-    const auto raw = static_cast<uint8_t>(in[i]);
-    if (IsEscape(in, i)) {
-      const uint8_t byte = EscapedByte(in, i);
-      if (form.decode_unreserved &&
-          (storage::kByteClass[byte] & storage::kUnreserved)) {
-        out.push_back(static_cast<char>(byte));
-      } else {
-        storage::AppendPercentByte(byte, out);  // With capitals.
-      }
-      i += 2;
-    } else if ((raw >= 0x80 && form.escape_non_ascii) ||
-               form.escape.find(in[i]) != form.escape.npos) {
-      storage::AppendPercentByte(raw, out);
+    const bool escaped = IsEscape(in, i);
+    const uint8_t byte =
+        escaped ? EscapedByte(in, i) : static_cast<uint8_t>(in[i]);
+    if (escaped) i += 2;
+    if (byte == '*' && (escaped || !form.star_is_special)) {
+      out.push_back(kStar);
+    } else if (byte == '$' && (escaped || !form.dollar_is_special)) {
+      out.push_back(kDollar);
+    } else if (byte >= 0x80 && !escaped && !form.escape_non_ascii) {
+      out.push_back(kForeign);
+    } else if (byte >= 0x80 || (escaped && !(form.decode_unreserved &&
+                                             (storage::kByteClass[byte] &
+                                              storage::kUnreserved)))) {
+      storage::AppendPercentByte(byte, out);  // With capitals.
     } else {
-      out.push_back(in[i]);
+      out.push_back(static_cast<char>(byte));
     }
   }
 }
@@ -72,8 +79,15 @@ std::string PatternInForm(std::string_view pattern, bool decode_unreserved) {
   std::string out;
   const bool to_end = pattern.ends_with('$');
   if (to_end) pattern.remove_suffix(1);
-  AppendInForm(pattern, {decode_unreserved, true, "$"}, out);
+  AppendInForm(pattern, {decode_unreserved, true, true, false}, out);
   if (to_end) out.push_back('$');
+  return out;
+}
+
+std::string PathInForm(std::string_view path, bool decode_unreserved,
+                       bool escape_non_ascii) {
+  std::string out;
+  AppendInForm(path, {decode_unreserved, escape_non_ascii, false, false}, out);
   return out;
 }
 
@@ -85,6 +99,14 @@ bool HasUnreservedEscape(std::string_view text) {
     }
   }
   return false;
+}
+
+size_t CountOf(std::string_view what, std::string_view text) {
+  size_t count = 0;
+  for (size_t i = text.find(what); i != text.npos; i = text.find(what, i + 1)) {
+    ++count;
+  }
+  return count;
 }
 
 bool IsAscii(std::string_view text) {
@@ -120,23 +142,31 @@ bool Matches(std::string_view pattern, std::string_view path) {
   }
 }
 
-}  // namespace
-
-std::string_view ProductToken(std::string_view user_agent) {
+// The product token at the start of a user-agent line's value.
+std::string_view LeadingToken(std::string_view value) {
   size_t end = 0;
-  while (end < user_agent.size() &&
-         (IsAlpha(user_agent[end]) || user_agent[end] == '-' ||
-          user_agent[end] == '_')) {
+  while (end < value.size() &&
+         (IsAlpha(value[end]) || value[end] == '-' || value[end] == '_')) {
     ++end;
   }
-  return user_agent.substr(0, end);
+  return value.substr(0, end);
+}
+
+}  // namespace
+
+std::string_view ProductOf(std::string_view user_agent) {
+  return user_agent.substr(0, user_agent.find_first_of("/ \t(;"));
+}
+
+bool IsProductToken(std::string_view product) {
+  return !product.empty() && LeadingToken(product) == product;
 }
 
 // Reads the lines once, and collects the rules of the agent's own groups and of
 // the groups of "*" side by side, since which count is known only at the end.
 class RobotsParser {
  public:
-  explicit RobotsParser(std::string_view agent) : agent_(ProductToken(agent)) {}
+  explicit RobotsParser(std::string_view agent) : agent_(ProductOf(agent)) {}
 
   void Line(std::string_view line, int number) {
     line = line.substr(0, line.find('#'));
@@ -188,7 +218,7 @@ class RobotsParser {
           absl::ascii_isspace(static_cast<unsigned char>(value[1]))) {
         others_.active = true;
       }
-    } else if (!agent_.empty() && EqualsNoCase(ProductToken(value), agent_)) {
+    } else if (!agent_.empty() && EqualsNoCase(LeadingToken(value), agent_)) {
       own_.active = own_seen_ = true;
     }
   }
@@ -214,10 +244,13 @@ class RobotsParser {
     rule.line = line;
     rule.written = Store(rules, written);
     rules.readings_differ_ |= HasUnreservedEscape(pattern);
+    const size_t escaped_special = CountOf("%2a", pattern) +
+                                   CountOf("%2A", pattern) +
+                                   CountOf("%24", pattern);
     for (const bool decode : {true, false}) {
       const std::string in_form = PatternInForm(pattern, decode);
       rule.pattern = StorePattern(rules, rule.written, in_form);
-      rule.octets = rule.pattern.size;
+      rule.octets = static_cast<uint32_t>(in_form.size() + 2 * escaped_special);
       (decode ? rules.rules_ : rules.as_written_).push_back(rule);
     }
   }
@@ -249,11 +282,10 @@ class RobotsParser {
   }
 
   void CrawlDelay(std::string_view value) {
+    // Neither signs, "nan" and "inf", nor hexadecimal numbers.
+    if (value.find_first_not_of("0123456789.") != value.npos) return;
     double seconds = 0;
-    if (!absl::SimpleAtod(Absl(value), &seconds) || !std::isfinite(seconds) ||
-        seconds < 0) {
-      return;
-    }
+    if (!absl::SimpleAtod(Absl(value), &seconds)) return;
     const absl::Duration delay = absl::Seconds(seconds);
     if (delay == absl::InfiniteDuration()) return;
     for (Group* group : {&own_, &others_}) {
@@ -315,24 +347,22 @@ RobotsRules::Verdict RobotsRules::JudgeBy(const std::vector<Rule>& rules,
 }
 
 RobotsRules::Verdict RobotsRules::Judge(std::string_view path_and_query) const {
-  // 2.2.2: "The /robots.txt URI is implicitly allowed."
-  if (path_and_query == "/robots.txt") return {};
   if (deny_all_) return {false, bytes_, 0};
   if (rules_.empty()) return {};
   // An absolute URL without a path asks for "/".
   std::string given(path_and_query.starts_with('/') ? "" : "/");
   given.append(path_and_query);
-  std::string path;
-  AppendInForm(given, {true, true, "*$"}, path);
-  const Verdict verdict = JudgeBy(rules_, path);
+  const Verdict verdict =
+      JudgeBy(rules_, PathInForm(given, /*decode_unreserved=*/true,
+                                 /*escape_non_ascii=*/true));
   if (!verdict.allowed) return verdict;
   if (!readings_differ_ && IsAscii(given) && !HasUnreservedEscape(given)) {
     return verdict;
   }
-  path.clear();
-  AppendInForm(given, {false, false, "*$"}, path);
   const Verdict as_written =
-      JudgeBy(readings_differ_ ? as_written_ : rules_, path);
+      JudgeBy(readings_differ_ ? as_written_ : rules_,
+              PathInForm(given, /*decode_unreserved=*/false,
+                         /*escape_non_ascii=*/false));
   return as_written.allowed ? verdict : as_written;
 }
 

@@ -15,6 +15,9 @@
 // - A file with more than kMaxRules rules for us forbids everything: a rule
 //   left out may be the one that mattered, and judging by hundreds of
 //   thousands would be a way to hold up a crawler.
+// - "The /robots.txt URI is implicitly allowed" (2.2.2): the fetcher asks for
+//   it without asking here. As the path of a page it is judged like any other,
+//   as google/robotstxt and its published cases do: "Disallow: /" denies it.
 // - Crawl-delay is not in the RFC; of several in merged groups the largest
 //   counts. It does not end a run of user-agent lines (2.2.4: other records
 //   must not interfere).
@@ -31,9 +34,13 @@
 
 namespace gannet::jobs {
 
-// The product token (RFC 9309, 2.2.1: letters, '_' and '-') that `user_agent`
-// begins with: "gannet" of "gannet/1.0 (+https://example.org)". May be empty.
-std::string_view ProductToken(std::string_view user_agent);
+// The product that `user_agent` begins with: "gannet" of
+// "gannet/1.0 (+https://example.org)". May be empty.
+std::string_view ProductOf(std::string_view user_agent);
+// RFC 9309, 2.2.1: a product can be named in a robots.txt if it is made of
+// letters, '_' and '-'. Of "bot9" a file's readers see "bot"; an agent of that
+// name would obey the groups of "*" only, so a configuration must refuse it.
+bool IsProductToken(std::string_view product);
 
 class RobotsRules {
  public:
@@ -41,8 +48,7 @@ class RobotsRules {
   static constexpr size_t kMaxRules = 20'000;
 
   // Never fails: what is not understood is skipped, as 2.2 asks. `agent` is a
-  // product token or a whole user agent; only its token counts. An agent
-  // without a token obeys the groups of "*".
+  // product token or a whole user agent; only its product counts.
   static RobotsRules Parse(std::string_view text, std::string_view agent);
   // The file does not exist (2.3.1.3).
   static RobotsRules AllowAll();
