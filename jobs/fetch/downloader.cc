@@ -330,6 +330,12 @@ int Downloader::OnDebug(CURL*, curl_infotype type, char* data, size_t size,
 curl_socket_t Downloader::OnOpenSocket(void* data_slot, curlsocktype,
                                        curl_sockaddr* address) {
   Slot& slot = *static_cast<Slot*>(data_slot);
+  // libcurl asks again, at once, if a connection that it kept dies without a
+  // byte. To the server that is a second request without a delay.
+  if (!slot.response.request_head.empty()) {
+    slot.response.failure = Failure::kReset;
+    return CURL_SOCKET_BAD;
+  }
   // A proxy is the operator's own word.
   if (slot.owner->settings_.proxy.empty()) {
     const std::optional<Address> real = Address::FromSockaddr(&address->addr);
