@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -31,10 +32,16 @@ class FakeTerminal {
     close(controller_);
   }
   int fd() const { return terminal_; }
-  std::string Read() {
-    std::string bytes(1 << 16, '\0');
-    const ssize_t n = read(controller_, bytes.data(), bytes.size());
-    bytes.resize(n < 0 ? 0 : static_cast<size_t>(n));
+  // All that arrives until `end` has; or, if it never does, for five seconds.
+  std::string ReadUntil(std::string_view end) {
+    std::string bytes;
+    pollfd ready{controller_, POLLIN, 0};
+    while (!bytes.ends_with(end) && poll(&ready, 1, 5000) == 1) {
+      char part[4096];
+      const ssize_t n = read(controller_, part, sizeof(part));
+      if (n <= 0) break;
+      bytes.append(part, static_cast<size_t>(n));
+    }
     return bytes;
   }
 
@@ -87,7 +94,7 @@ TEST(ProgressDisplayTest, ATerminalGetsItsCursorBack) {
   setenv("NO_COLOR", "1", 1);
   ProgressDisplay display(Generating, terminal.fd());
   display.Stop();
-  const std::string bytes = terminal.Read();
+  const std::string bytes = terminal.ReadUntil("\x1b[?25h");
   EXPECT_THAT(bytes, HasSubstr("round 1  generate"));
   EXPECT_THAT(bytes, EndsWith("\x1b[?25h"));
 }
