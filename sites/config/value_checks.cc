@@ -6,14 +6,15 @@
 #include <string_view>
 
 #include "jobs/fetch/address.h"
+#include "jobs/fetch/address_range.h"
+#include "jobs/fetch/connect_to.h"
 #include "storage/url/url.h"
 
 namespace gannet::sites {
 namespace {
 
-bool IsLetterOrDigit(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         (c >= '0' && c <= '9');
+bool IsLetter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 std::optional<int> ToNumber(std::string_view text) {
@@ -57,7 +58,7 @@ bool IsHeaderValue(const std::string& text) {
 bool IsAgentName(const std::string& text) {
   return !text.empty() && text.size() <= 64 &&
          std::all_of(text.begin(), text.end(), [](char c) {
-           return IsLetterOrDigit(c) || c == '_' || c == '-';
+           return IsLetter(c) || c == '_' || c == '-';
          });
 }
 
@@ -76,26 +77,11 @@ bool IsAddress(const std::string& text) {
 }
 
 bool IsCidr(const std::string& text) {
-  const size_t slash = text.find('/');
-  const auto address = jobs::Address::Parse(text.substr(0, slash));
-  if (!address.has_value()) return false;
-  if (slash == std::string::npos) return true;
-  const std::optional<int> bits =
-      ToNumber(std::string_view(text).substr(slash + 1));
-  return bits.has_value() && *bits >= 0 &&
-         *bits <= (address->is_ipv4() ? 32 : 128);
+  return jobs::AddressRange::Parse(text).ok();
 }
 
 bool IsConnectTo(const std::string& text) {
-  std::string_view host;
-  if (!CutPort(text, host) || !IsToken(text)) return false;
-  if (host.find('/') != std::string_view::npos)
-    return IsCidr(std::string(host));
-  if (host.starts_with('[') || host.find(':') != std::string_view::npos) {
-    return host.starts_with('[') && IsAddress(std::string(host));
-  }
-  const auto url = storage::Url::Parse("http://" + std::string(host) + "/");
-  return url.ok() && url->username().empty() && url->path() == "/";
+  return jobs::ConnectTo::Parse(text).ok();
 }
 
 bool IsAddressWithOptionalPort(const std::string& text) {

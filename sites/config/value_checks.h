@@ -7,8 +7,9 @@
 
 namespace gannet::sites {
 
+// RFC 9309, 2.2.1: anything else ends the name that robots.txt files can use.
 inline constexpr char kAgentNameAllowed[] =
-    "a name of letters, digits, '_' and '-' (robots.txt files name it)";
+    "a name of letters, '_' and '-', which robots.txt files can name";
 bool IsAgentName(const std::string& text);
 
 inline constexpr char kContactAllowed[] =

@@ -3,11 +3,14 @@
 #include <cstdio>
 #include <string>
 
+#include "sites/console/terminal_text.h"
+
 namespace gannet::sites {
 
 ExitCode Report(const absl::Status& status) {
   if (status.ok()) return kDone;
-  const std::string message(status.message());
+  // It may quote a URL: any bytes.
+  const std::string message = LinesForTerminal(std::string(status.message()));
   std::fprintf(stderr, "error: %s\n", message.c_str());
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:

@@ -6,57 +6,55 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "storage/site_store/site_store.h"
+#include "sites/console/open_site.h"
+#include "sites/console/output.h"
+#include "sites/console/site_flags.h"
+#include "sites/console/terminal_text.h"
 
 namespace gannet::sites {
 namespace {
 
 struct Flags {
-  std::string data = ".";
+  SiteFlags site;
   bool full = false;
-  bool json = false;
 };
 
-void PrintForMachines(const std::vector<storage::Check>& checks, bool ok) {
+std::string ForMachines(const std::vector<storage::Check>& checks, bool ok) {
   nlohmann::json list = nlohmann::json::array();
   for (const storage::Check& check : checks) {
     list.push_back(
         {{"name", check.name}, {"ok", check.ok}, {"detail", check.detail}});
   }
-  // URLs may hold any bytes.
-  fmt::print("{}\n",
-             nlohmann::json{{"ok", ok}, {"checks", list}}.dump(
-                 -1, ' ', false, nlohmann::json::error_handler_t::replace));
+  return JsonText({{"ok", ok}, {"checks", list}}) + "\n";
 }
 
-void PrintForPeople(const std::vector<storage::Check>& checks, bool ok) {
+std::string ForPeople(const std::vector<storage::Check>& checks, bool ok) {
+  std::string text;
   for (const storage::Check& check : checks) {
-    fmt::print("{}  {}: {}\n", check.ok ? "ok    " : "BROKEN", check.name,
-               check.detail);
+    text += fmt::format("{}  {}: {}\n", check.ok ? "ok    " : "BROKEN",
+                        check.name, ForTerminal(check.detail));
   }
-  fmt::print("{}\n",
-             ok ? "all invariants hold"
-                : "an invariant is broken: stop crawling with this data "
-                  "folder, and restore a backup");
+  return text +
+         (ok ? "all invariants hold\n"
+             : "an invariant is broken: stop crawling with this data folder, "
+               "and restore a backup\n");
 }
 
 ExitCode Verify(const Flags& flags) {
-  storage::SiteStoreSettings settings;
-  settings.folder = flags.data;
-  absl::StatusOr<std::unique_ptr<storage::SiteStore>> store =
-      storage::SiteStore::Open(settings);
+  absl::StatusOr<ChosenSite> site = flags.site.Site();
+  if (!site.ok()) return Report(site.status());
+  auto store = OpenSite(*site);
   if (!store.ok()) return Report(store.status());
   absl::StatusOr<std::vector<storage::Check>> checks =
       (*store)->Verify(flags.full);
   if (!checks.ok()) return Report(checks.status());
   bool ok = true;
   for (const storage::Check& check : *checks) ok = ok && check.ok;
-  if (flags.json) {
-    PrintForMachines(*checks, ok);
-  } else {
-    PrintForPeople(*checks, ok);
-  }
-  return ok ? kDone : kFailed;
+  Output out;
+  out.Write(flags.site.json() ? ForMachines(*checks, ok)
+                              : ForPeople(*checks, ok));
+  const ExitCode written = out.Finish();
+  return ok ? written : kFailed;
 }
 
 }  // namespace
@@ -65,13 +63,10 @@ void AddVerifyCommand(CLI::App& app, ExitCode& exit_code) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command =
       app.add_subcommand("verify", "check the invariants of a data folder");
-  command->add_option("--data", flags->data, "the site's data folder")
-      ->type_name("DIR")
-      ->capture_default_str();
+  flags->site.AddDataFlags(*command);
   command->add_flag("--full", flags->full,
                     "look at every page, not only at those that changed since "
                     "the last check that passed");
-  command->add_flag("--json", flags->json, "print one JSON object");
   command->footer(
       "Example:\n  gannet verify --data ./tokyo --full\n\n"
       "Exit code 0 if all holds, 1 if an invariant is broken.");

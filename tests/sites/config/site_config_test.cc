@@ -211,6 +211,7 @@ TEST(SiteConfigTest, BadTextsAreRefused) {
                            "site: {location: [1]}",
                            "site: {location: [a, b]}",
                            "user_agent: {name: 'a b'}",
+                           "user_agent: {name: bot2}",
                            "user_agent: {contact: me}",
                            "user_agent: {contact: 'http://'}",
                            "user_agent: {contact: '@'}",

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/crawl_db/crawl_db.h"
+#include "storage/crawl_db/store.h"
 #include "tests/storage/crawl_db/random_verbs.h"
 #include "tests/temporary_folder.h"
 
@@ -168,6 +169,33 @@ TEST_F(BlockTest, ABlockIsRememberedByTheNextProcess) {
   db_.reset();
   db_ = model::OpenSmallDb(folder_.path());
   EXPECT_TRUE(db_->IsBlocked(PageOf(0, 0, 0)));
+}
+
+// As a process leaves it that is killed right after the list is written.
+TEST_F(BlockTest, WhatAKillCutOffIsFinishedWhenTheDbIsOpened) {
+  Inject({PageOf(0, 0, 1), PageOf(1, 0, 1)});
+  const auto leave_at = [&](proto::BlockList::Stage stage) {
+    db_.reset();
+    {
+      auto store = *Store::Open(folder_.path(), {});
+      proto::BlockList list;
+      proto::BlockList::Entry* entry = list.add_entries();
+      entry->set_domain("d0.example");
+      entry->set_stage(stage);
+      Edit edit;
+      store->PutMessage(edit, Column::kMeta, keys::kBlockList, list);
+      ASSERT_TRUE(store->Commit(edit, /*sync=*/true).ok());
+    }
+    db_ = model::OpenSmallDb(folder_.path());
+  };
+  leave_at(proto::BlockList::TAKING_OUT);
+  EXPECT_EQ(db_->GetPage(PageOf(0, 0, 1))->state(), proto::BLOCKED);
+  EXPECT_EQ(db_->totals().frontier_pages, 1);
+  EXPECT_TRUE(db_->IsBlocked(PageOf(0, 0, 2)));
+  leave_at(proto::BlockList::PUTTING_BACK);
+  EXPECT_EQ(db_->totals().frontier_pages, 2);
+  EXPECT_FALSE(db_->IsBlocked(PageOf(0, 0, 2)));
+  EXPECT_THAT(*db_->Blocked(), IsEmpty());
 }
 
 TEST_F(BlockTest, ADomainOfManyBatchesIsTakenOutAndPutBackWhole) {

@@ -1,0 +1,13 @@
+// `gannet check url|robots URL`: what would be done, and why.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "sites/console/exit_code.h"
+
+namespace gannet::sites {
+
+// Adds the command to `app`; when it is chosen, it sets `exit_code`.
+void AddCheckCommand(CLI::App& app, ExitCode& exit_code);
+
+}  // namespace gannet::sites

@@ -1,0 +1,108 @@
+#include "sites/console/check_robots_command.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "jobs/fetch/robots.h"
+#include "sites/console/names.h"
+#include "sites/console/output.h"
+#include "sites/console/site_flags.h"
+#include "sites/console/terminal_text.h"
+
+namespace gannet::sites {
+namespace {
+
+struct Flags {
+  SiteFlags site;
+  std::string url;
+  std::string file;
+  std::string agent;
+};
+
+absl::StatusOr<std::string> ReadRobots(const std::string& file) {
+  std::ostringstream text;
+  std::error_code none;
+  if (file == "-") {
+    text << std::cin.rdbuf();
+    return text.str();
+  }
+  std::ifstream in(file);
+  if (!in || std::filesystem::is_directory(file, none)) {
+    return absl::InvalidArgumentError(
+        fmt::format("--file: {} cannot be read", file));
+  }
+  text << in.rdbuf();
+  return text.str();
+}
+
+ExitCode CheckRobots(const Flags& flags) {
+  absl::StatusOr<ChosenSite> site = flags.site.Site();
+  if (!site.ok()) return Report(site.status());
+  absl::StatusOr<storage::Url> url = CanonicalUrl(site->config, flags.url);
+  if (!url.ok()) return Report(url.status());
+  absl::StatusOr<std::string> text = ReadRobots(flags.file);
+  if (!text.ok()) return Report(text.status());
+  const std::string agent =
+      flags.agent.empty() ? site->config.user_agent.name : flags.agent;
+
+  const jobs::RobotsRules rules = jobs::RobotsRules::Parse(*text, agent);
+  const jobs::RobotsRules::Verdict verdict = rules.Judge(url->path_and_query());
+  const bool speaks = !verdict.rule.empty();
+  Output out;
+  if (flags.site.json()) {
+    nlohmann::json answer = {
+        {"url", url->href()}, {"agent", agent},  {"allowed", verdict.allowed},
+        {"rule", nullptr},    {"line", nullptr}, {"crawl_delay", nullptr}};
+    if (speaks) answer["rule"] = std::string(verdict.rule);
+    if (verdict.line > 0) answer["line"] = verdict.line;
+    if (rules.crawl_delay().has_value()) {
+      answer["crawl_delay"] = absl::ToDoubleSeconds(*rules.crawl_delay());
+    }
+    out.WriteJson(answer);
+    return out.Finish();
+  }
+  out.Write(fmt::format(
+      "{}: {}\n", verdict.allowed ? "allowed" : "forbidden",
+      !speaks ? "no rule speaks of it"
+      : verdict.line > 0
+          ? fmt::format("line {}: {}", verdict.line, ForTerminal(verdict.rule))
+          : ForTerminal(verdict.rule)));
+  if (rules.crawl_delay().has_value()) {
+    out.Write(fmt::format("crawl-delay: {} s\n",
+                          absl::ToDoubleSeconds(*rules.crawl_delay())));
+  }
+  return out.Finish();
+}
+
+}  // namespace
+
+void AddCheckRobotsCommand(CLI::App& check, ExitCode& exit_code) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = check.add_subcommand(
+      "robots", "does a robots.txt let an agent fetch the URL?");
+  command->add_option("URL", flags->url, "the page")->required();
+  command
+      ->add_option("--file", flags->file,
+                   "the robots.txt; '-' is standard input")
+      ->type_name("F")
+      ->required();
+  command
+      ->add_option("--agent", flags->agent,
+                   "the agent's name [user_agent.name of the site]")
+      ->type_name("A");
+  flags->site.AddDataFlags(*command);
+  command->footer(
+      "Example:\n  gannet check robots https://example.org/a --file robots.txt "
+      "--agent gannet\n\n"
+      "Exit code 0 whatever the answer is.");
+  command->callback([flags, &exit_code] { exit_code = CheckRobots(*flags); });
+}
+
+}  // namespace gannet::sites

@@ -1,0 +1,25 @@
+// How a command opens a site's data folder. Functions only.
+#pragma once
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "sites/console/site_flags.h"
+#include "storage/site_store/site_store.h"
+
+namespace gannet::sites {
+
+enum class IfMissing {
+  kSayWhatToDo,      // Commands that look.
+  kMakeIfHasConfig,  // `inject`: `init` was there before it.
+  kMake,             // `crawl`.
+};
+
+// Errors say what to do: kNotFound no site there; kFailedPrecondition another
+// process has it open; kInvalidArgument the configuration is of another site.
+absl::StatusOr<std::unique_ptr<storage::SiteStore>> OpenSite(
+    const ChosenSite& site, IfMissing if_missing = IfMissing::kSayWhatToDo);
+
+storage::SiteStoreSettings StoreSettingsOf(const SiteConfig& config);
+
+}  // namespace gannet::sites

@@ -1,0 +1,47 @@
+// ProgressDisplay shows a running round on standard error while it lives: it
+// looks four times a second, from a thread of its own, so that a job never
+// waits for a terminal. Standard output stays free for the result. Stop() (or
+// the destructor) gives the cursor back; a process that may be interrupted must
+// come by there. Not thread-safe itself.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "jobs/round/progress.h"
+#include "sites/console/progress_text.h"
+
+namespace gannet::sites {
+
+// What kind of terminal `fd` is: nothing if it is none, or a dumb one. NO_COLOR
+// (https://no-color.org) is respected.
+std::optional<TerminalStyle> TerminalOf(int fd);
+
+class ProgressDisplay {
+ public:
+  using Look = std::function<jobs::ProgressView()>;
+
+  // `look` is called from the display's thread, until Stop() has returned.
+  explicit ProgressDisplay(Look look, int fd = 2);
+  ~ProgressDisplay();
+  ProgressDisplay(const ProgressDisplay&) = delete;
+  ProgressDisplay& operator=(const ProgressDisplay&) = delete;
+
+  // May be called again; not from two threads at once.
+  void Stop();
+
+ private:
+  void Run(const std::stop_token& stop);
+  // False once nobody reads: then there is nothing more to show.
+  bool Write(const std::string& bytes) const;
+
+  const Look look_;
+  const int fd_;
+  const bool is_terminal_;
+  ProgressPrinter printer_;  // The thread's; after it, Stop()'s.
+  std::jthread thread_;      // The last: it uses all of the above.
+};
+
+}  // namespace gannet::sites

@@ -1,0 +1,55 @@
+// SiteFlags are the flags that commands share (DESIGN, section 10), and what
+// they come to: the site's configuration, first from its file, then from the
+// flags. A command adds the groups that it needs. Not thread-safe.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "sites/config/site_config.h"
+
+namespace gannet::sites {
+
+// The site that a command is about.
+struct ChosenSite {
+  SiteConfig config;  // `site.data` is never empty.
+  bool has_file = false;
+};
+
+class SiteFlags {
+ public:
+  // --data, --config, --json.
+  void AddDataFlags(CLI::App& command);
+  // --quiet.
+  void AddQuietFlag(CLI::App& command);
+  // --width, --per-host, --delay, --contact, --connect-to.
+  void AddFetchFlags(CLI::App& command);
+  // --rounds, --wait.
+  void AddRoundFlags(CLI::App& command);
+
+  // The file is --config; or site.yaml in --data, if there is one; or
+  // ./site.yaml, if there is one. kInvalidArgument or kNotFound say what is
+  // wrong with file or flags.
+  absl::StatusOr<ChosenSite> Site() const;
+
+  bool json() const { return json_; }
+  bool quiet() const { return quiet_; }
+  // Nothing: no limit.
+  std::optional<int64_t> rounds() const;
+  // REQUIRES: Site() was OK.
+  absl::Duration wait() const;
+
+ private:
+  absl::StatusOr<ChosenSite> FromFile() const;
+
+  std::string data_, config_;
+  bool json_ = false, quiet_ = false;
+  int64_t width_ = 0, per_host_ = 0, rounds_ = 0;
+  std::string delay_, contact_, connect_to_, wait_ = "10m";
+};
+
+}  // namespace gannet::sites
