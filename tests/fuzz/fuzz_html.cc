@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <string>
 #include <string_view>
 
+#include "jobs/parse/html_tag.h"
 #include "tests/jobs/parse/reader_comparison.h"
 
 namespace {
@@ -145,19 +147,52 @@ bool HasHugeNumber(std::string_view html) {
   return false;
 }
 
+// gumbo loses the value of what follows a doubled attribute without a value:
+// <a x x href=1>.
+bool HasDoubleWithoutValue(std::string_view html) {
+  const char* const end = html.data() + html.size();
+  for (size_t less = 0; (less = html.find('<', less)) != html.npos; ++less) {
+    const char* at = html.data() + less + 1;
+    if (at == end) return false;
+    gannet::jobs::ReadTagName(at, end);
+    std::set<std::string> names;
+    bool found = false;
+    const auto take = [&](auto, std::string_view name, std::string_view value) {
+      std::string lower;
+      for (const char c : name) {
+        lower += static_cast<char>(std::tolower(static_cast<uint8_t>(c)));
+      }
+      found |= !names.insert(lower).second && value.empty();
+    };
+    gannet::jobs::ReadAttributes(at, end, take);
+    if (found) return true;
+  }
+  return false;
+}
+
+// gumbo reads them as U+FFFD; the standard, and the scanner, leave them alone.
+// And it drops a NUL at the beginning of an attribute's name.
+bool IsControl(uint8_t byte) {
+  return byte == 0x7F || (byte < 0x20 && byte != '\t' && byte != '\n' &&
+                          byte != '\f' && byte != '\r');
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size > 1024) return 0;  // Short pages say the same, sooner.
   using gannet::jobs::ReaderComparison;
   std::string html;
   for (size_t i = 0; i < size; ++i) {
-    if (data[i] < 0x80) {
+    if (IsControl(data[i])) {
+      html.push_back('?');
+    } else if (data[i] < 0x80) {
       html.push_back(static_cast<char>(data[i]));
     } else {
       html += kPieces[(data[i] - 0x80) % std::size(kPieces)];
     }
   }
-  if (HasHugeNumber(html)) return 0;
+  if (HasHugeNumber(html) || HasDoubleWithoutValue(html)) return 0;
   static ReaderComparison comparison;
   if (comparison.Compare(html) == ReaderComparison::Answer::kDifferent) {
     std::fprintf(stderr, "page:\n%s\nscanner:\n%s\ngumbo:\n%s\n", html.c_str(),
