@@ -93,9 +93,9 @@ Clock ReadClock(Reader& reader) {
 std::optional<absl::Time> TimeOf(int year, int month, int day,
                                  const Clock& clock) {
   const absl::CivilDay date(year, month, day);
-  // CivilDay makes a first of March of a 29th of February.
-  if (date.month() != month || date.day() != day || clock.hour > 23 ||
-      clock.minute > 59 || clock.second > 60) {
+  // CivilDay makes a second of March of a 30th of February.
+  if (date.month() != month || clock.hour > 23 || clock.minute > 59 ||
+      clock.second > 60) {
     return std::nullopt;
   }
   return absl::FromCivil(date, absl::UTCTimeZone()) + absl::Hours(clock.hour) +

@@ -331,6 +331,21 @@ TEST_F(ResolverTest, WhoGetsAnAnswerMayAskAgain) {
   EXPECT_TRUE(RunUntil([&] { return answers == 20; }));
 }
 
+TEST_F(ResolverTest, AKnownAnswerOutlivesItsPlaceInTheCache) {
+  dns_.Say("a.example", {{"a.example", kA, 300, "192.0.2.1"}});
+  settings_.max_cached_names = 1;
+  Start();
+  ASSERT_TRUE(Resolve("a.example").ok());
+  int calls = 0;
+  resolver_->Resolve("a.example", [&](const Resolver::Result& result) {
+    // Answered at once, and so "a.example" is pushed out while it is told.
+    resolver_->Resolve("localhost", [&](const Resolver::Result&) { ++calls; });
+    EXPECT_EQ(calls, 1);
+    EXPECT_THAT(result.value(), ElementsAre(At("192.0.2.1")));
+  });
+  EXPECT_EQ(calls, 1);
+}
+
 TEST_F(ResolverTest, NobodyIsCalledAfterItsEnd) {
   dns_.Ignore("a.example");
   Start();

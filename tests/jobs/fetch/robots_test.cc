@@ -324,6 +324,8 @@ TEST(RobotsRulesTest, CrawlDelayIsReadFromTheGroupsUsed) {
 }
 
 TEST(RobotsRulesTest, ACrawlDelayThatIsNonsenseIsIgnored) {
+  EXPECT_EQ(Delay("Crawl-delay: " + std::string(300, '9')), std::nullopt)
+      << "a finite number, but an infinite duration";
   for (const char* value : {"-1", "nan", "inf", "-inf", "1e999", "1e300",
                             "soon", "", "1 2", "0x10"}) {
     EXPECT_EQ(Delay("Crawl-delay: " + std::string(value) + "\n"), std::nullopt)
