@@ -6,6 +6,7 @@
 #include "sites/console/archive_command.h"
 #include "sites/console/block_command.h"
 #include "sites/console/check_command.h"
+#include "sites/console/crawl_command.h"
 #include "sites/console/exit_code.h"
 #include "sites/console/export_command.h"
 #include "sites/console/forget_command.h"
@@ -13,6 +14,7 @@
 #include "sites/console/init_command.h"
 #include "sites/console/inject_command.h"
 #include "sites/console/page_command.h"
+#include "sites/console/round_command.h"
 #include "sites/console/rounds_command.h"
 #include "sites/console/status_command.h"
 #include "sites/console/verify_command.h"
@@ -29,8 +31,10 @@ int main(int argc, char** argv) {
       "'gannet COMMAND --help' tells more of a command, with an example.");
 
   gannet::sites::ExitCode exit_code = gannet::sites::kDone;
+  gannet::sites::AddCrawlCommand(app, exit_code);
   gannet::sites::AddInitCommand(app, exit_code);
   gannet::sites::AddInjectCommand(app, exit_code);
+  gannet::sites::AddRoundCommand(app, exit_code);
   gannet::sites::AddStatusCommand(app, exit_code);
   gannet::sites::AddRoundsCommand(app, exit_code);
   gannet::sites::AddHostsCommand(app, exit_code);
