@@ -155,6 +155,11 @@ class Page(ConsoleTest):
     def test_what_is_no_url_is_wrong_usage(self):
         self.assertIn("no http or https URL", self.page("a.example", code=2).err)
 
+    def test_an_error_that_quotes_escape_codes_does_not_send_them(self):
+        answer = self.page("x\x1b[2J", code=2)
+        self.assertNotIn("\x1b", answer.err)
+        self.assertIn("'x\\x1b[2J'", answer.err)
+
 
 class CheckUrl(ConsoleTest):
     def test_without_a_site_the_url_is_judged_all_the_same(self):
