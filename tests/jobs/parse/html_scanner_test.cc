@@ -9,6 +9,10 @@
 #include "jobs/parse/html_gumbo.h"
 #include "tests/jobs/parse/reader_comparison.h"
 
+// What assert() calls, in builds that have it.
+extern "C" void __assert_fail(const char* assertion, const char* file,
+                              unsigned int line, const char* function) noexcept;
+
 namespace gannet::jobs {
 namespace {
 
@@ -153,6 +157,16 @@ TEST(HtmlGumboTest, APageThatWouldTakeMinutesIsGivenUp) {
   HtmlGumbo gumbo("", /*max_tree_bytes=*/size_t{1} << 30);
   HtmlFacts facts;
   EXPECT_FALSE(gumbo.Read(html, facts));
+}
+
+TEST(HtmlGumboTest, APageThatFailsAnAssertionOfGumboIsGivenUp) {
+  EXPECT_EQ(ByGumbo("<table><svg><select><title>t<select><td>"), "too much");
+  EXPECT_EQ(ByGumbo("<a href=1>"), "a [1] rel []\n");
+}
+
+TEST(HtmlGumboDeathTest, AssertionsElsewhereStillEndTheProcess) {
+  EXPECT_DEATH(__assert_fail("one == two", "file.cc", 7, "Function"),
+               "file.cc:7: Function: Assertion `one == two' failed");
 }
 
 TEST(HtmlScannerTest, ReadAnywayCountsEveryTag) {
