@@ -51,7 +51,10 @@ fi
 export GANNET_TEST_DATA=$data
 if [ $long -eq 1 ]; then export GANNET_TEST_LONG=1; else unset GANNET_TEST_LONG; fi
 
-packages=("${GANNET_BUILD_PACKAGES[@]}" libarchive-tools)
+# Manuals: real HTML. Tests that miss them are skipped and say so.
+GANNET_TEST_PACKAGES=(libarchive-tools postgresql-doc-15)
+if [ $long -eq 1 ]; then GANNET_TEST_PACKAGES+=(libstdc++-12-doc); fi
+packages=("${GANNET_BUILD_PACKAGES[@]}" "${GANNET_TEST_PACKAGES[@]}")
 if [ $fuzz -eq 1 ] || [ $long -eq 1 ]; then packages+=(clang libclang-rt-14-dev); fi
 if [ $long -eq 1 ]; then packages+=(clang-format); fi
 if [ $bench -eq 1 ]; then packages+=(wrk nginx-light wget2 python3-scrapy postgresql-doc-15); fi

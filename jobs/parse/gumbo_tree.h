@@ -7,7 +7,8 @@
 //   - when the arena is full, or the page has taken more processor time than
 //   its
 //     size allows, the allocator leaves gumbo by longjmp. That is sound: gumbo
-//     is C, holds no locks and no memory but the arena's.
+//     is C, holds no locks and no memory but the arena's;
+//   - so does a failed assertion of gumbo's: pages exist that fail one.
 //
 // Not thread-safe: one per worker.
 #pragma once

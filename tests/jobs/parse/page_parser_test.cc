@@ -237,6 +237,10 @@ TEST_F(PageParserTest, APageThatGumboCannotReadIsReadByItsTags) {
   const ParsedPage& page = Parse(html + "<a href=1>");
   EXPECT_EQ(page.reader, Reader::kScannerAnyway);
   EXPECT_THAT(page.outlink_urls, ElementsAre("http://a.example/x/1"));
+  EXPECT_THAT(Parse("<table><svg><select><title>t<select><td></title><a "
+                    "href=1>")
+                  .outlink_urls,
+              ElementsAre("http://a.example/x/1"));
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ class ReaderComparison {
 
   ReaderComparison() : scanner_("gannet"), gumbo_("gannet") {}
 
-  // REQUIRES: `html` is UTF-8.
+  // A difference that is a known mistake of gumbo's, and not of the scanner,
+  // counts as kNotSure. REQUIRES: `html` is UTF-8.
   Answer Compare(std::string_view html);
 
   // Of the last page.
