@@ -1,0 +1,107 @@
+"""A crawl of a fake web with the real programs: gannet-fakeweb serves, gannet crawls.
+
+For tests that kill processes, or that let the web's own truth and judge have the last word.
+"""
+
+import atexit
+import json
+import os
+import pathlib
+import signal
+import subprocess
+
+IS_LONG = os.environ.get("GANNET_TEST_LONG") == "1"
+
+# Limits on URLs alone: they end the traps, and the truth applies them too.
+LIMITS = {"max_path_depth": 12, "max_query_parameters": 6}
+
+
+class FakeWeb:
+    """A server, and the truth about what it serves."""
+
+    def __init__(self, program: str, folder: pathlib.Path, **options: object) -> None:
+        self.program = program
+        self.flags = [f"--{key.replace('_', '-')}={value}" for key, value in options.items()]
+        self.log = folder / "asked.tsv"
+        self.server = subprocess.Popen(
+            [program, "serve", *self.flags, "--log", str(self.log), "--json"],
+            stdout=subprocess.PIPE, text=True)
+        atexit.register(self.server.kill)  # Also if the test fails.
+        self.port = json.loads(self.server.stdout.readline())["port"]
+
+    def run(self, *arguments: str) -> str:
+        return subprocess.run([self.program, *arguments], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout
+
+    def seeds(self) -> list[str]:
+        return self.run("seeds", *self.flags).split()
+
+    def truth(self) -> dict[str, str]:
+        """URL to outcome, for all that a polite crawler finds."""
+        limits = [f"--{key.replace('_', '-')}={value}" for key, value in LIMITS.items()]
+        lines = self.run("truth", "reachable", *self.flags, *limits).splitlines()
+        return dict(line.split("\t")[:2] for line in lines)
+
+    def stop(self) -> None:
+        self.server.send_signal(signal.SIGINT)
+        self.server.communicate(timeout=60)
+
+    def judge(self, delay: str) -> dict:
+        """REQUIRES: stopped."""
+        result = subprocess.run([self.program, "judge", str(self.log), "--delay", delay, "--json"],
+                                text=True, stdout=subprocess.PIPE, check=False)
+        return json.loads(result.stdout)
+
+    def answered_whole(self) -> list[str]:
+        """The URLs of all requests so far that got status 200 and a whole body."""
+        urls = []
+        with open(self.log, encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                fields = line.rstrip("\n").split("\t")
+                if len(fields) > 9 and fields[6] == "200":
+                    urls.append(f"http://{fields[2]}{fields[5]}")
+        return urls
+
+
+class Site:
+    """A data folder, and gannet's commands on it."""
+
+    def __init__(self, program: str, folder: pathlib.Path, port: int, **fetch: object) -> None:
+        self.program = program
+        self.folder = folder
+        settings = {"delay": "20ms", "connect_to": f'"127.0.0.0/8:{port}"', "retry_delay": "200ms",
+                    "first_byte_timeout": "2s", "timeout": "3s", "min_speed": 100,
+                    "max_bytes": "4MiB", "max_decoded_bytes": "8MiB", **fetch}
+        folder.mkdir()
+        (folder / "site.yaml").write_text(
+            "crawl: {width: 4000, per_host: 400}\n"
+            f"fetch: {{{', '.join(f'{key}: {value}' for key, value in settings.items())}}}\n"
+            f"urls: {{{', '.join(f'{key}: {value}' for key, value in LIMITS.items())}}}\n"
+            "archive: {min_free: 100MiB}\n", encoding="utf-8")
+
+    def start(self, *arguments: str) -> subprocess.Popen:
+        return subprocess.Popen([self.program, *arguments, "--data", str(self.folder)], text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def run(self, *arguments: str, timeout: float = 3600) -> str:
+        process = self.start(*arguments)
+        out, error = process.communicate(timeout=timeout)
+        if process.returncode != 0:
+            raise AssertionError(f"gannet {' '.join(arguments)}: exit code {process.returncode}\n"
+                                 f"{error[-3000:]}{out[-3000:]}")
+        return out
+
+    def states(self) -> dict[str, str]:
+        lines = self.run("export", "fetches").splitlines()
+        return dict(line.split("\t")[:2] for line in lines)
+
+    def verify(self, full: bool = False) -> None:
+        self.run("verify", *(["--full"] if full else []))
+
+
+def differences(got: dict[str, str], truth: dict[str, str]) -> list[str]:
+    """What a crawl got wrong, for a failing test's message; at most 20."""
+    found = [f"{url}: {got.get(url, 'unknown')}, not {state}"
+             for url, state in truth.items() if got.get(url) != state]
+    found += [f"{url}: {state}, not to be found" for url, state in got.items() if url not in truth]
+    return found[:20]
