@@ -1,36 +1,48 @@
 #!/usr/bin/env bash
-# From a fresh Debian 12 to a running program: installs, builds, starts the fake
-# web and shows it. Works from any folder, as root or with sudo, as often as you
-# like. On a terminal the fake web stays until Ctrl-C; elsewhere (a script, a
-# container's build) it stops at the end, for nobody would stop it.
+# From a fresh Debian 12 to a finished crawl: installs, builds, and crawls a fake
+# web on this machine, or the URLs that you name. Works from any folder, as root
+# or with sudo, as often as you like.
 set -euo pipefail
 
 usage() {
   cat <<'END'
-deploy/quickstart.sh [--port N]   install, build, start the fake web and show it
+deploy/quickstart.sh                              install, build, crawl a fake web
+deploy/quickstart.sh --contact WHO URL...         crawl these URLs instead: two rounds
 
-  On a terminal the fake web stays until Ctrl-C; elsewhere it stops at the end.
+  --contact WHO   a web page or mail address of yours, for webmasters who wonder
+                  about your crawler; the real web is not crawled without
+  --data DIR      where the crawl is kept (default: build/quickstart); a crawl
+                  that is there already goes on
+  --help          this text
 
-  --port N   where the fake web listens, on 127.0.0.0/8 (default: a free port)
-  --help     this text
+Example: deploy/quickstart.sh --contact me@example.org https://example.org/
 END
 }
 
+here=$PWD
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 . deploy/packages.sh
 
-port=0
+data=$root/build/quickstart contact='' urls=()
 while [ $# -gt 0 ]; do
   case $1 in
-    --port) port=${2:?"--port needs a number"}; shift ;;
+    --contact) contact=${2:?"--contact needs a web page or mail address"}; shift ;;
+    --data)
+      data=${2:?"--data needs a folder"}; shift
+      [[ $data = /* ]] || data=$here/$data ;;
     --help | -h) usage; exit 0 ;;
-    *) echo "error: unknown argument $1" >&2; usage >&2; exit 2 ;;
+    -*) echo "error: unknown flag $1" >&2; usage >&2; exit 2 ;;
+    *) urls+=("$1") ;;
   esac
   shift
 done
+if [ ${#urls[@]} -gt 0 ] && [ -z "$contact" ]; then
+  echo "error: say whom webmasters can write to: --contact with a web page or mail address of yours" >&2
+  exit 2
+fi
 
-gannet_install "${GANNET_BUILD_PACKAGES[@]}" curl
+gannet_install "${GANNET_BUILD_PACKAGES[@]}"
 
 echo "== building (a few minutes the first time)"
 mkdir -p build
@@ -40,12 +52,37 @@ if ! { cmake --preset release && cmake --build --preset release --target gannet 
   echo "error: the build failed; all of it is in $log" >&2
   exit 1
 fi
-fakeweb=build/release/gannet-fakeweb
+gannet=$root/build/release/gannet
+fakeweb=$root/build/release/gannet-fakeweb
 
-echo "== starting the fake web: 200 hosts, 5,000 pages, everything nasty on"
+# show_results COMMAND...: what to look at, and three commands to try.
+show_results() {
+  local page=$1
+  cat <<END
+
+The crawl is in $data:
+  archive/     the pages, as WARC files
+  crawl_db/    what is known of them
+  site.yaml    the site's settings, if you write one: '$gannet init DIR' shows them all
+
+Three commands to try next:
+  $gannet page '$page' --data $data
+  $gannet export links --data $data | head
+  $gannet rounds --data $data
+END
+}
+
+if [ ${#urls[@]} -gt 0 ]; then
+  echo "== crawling ${urls[*]}: two rounds, Ctrl-C stops safely"
+  "$gannet" crawl "${urls[@]}" --data "$data" --contact "$contact" --rounds 2 --width 500
+  show_results "${urls[0]}"
+  exit 0
+fi
+
+echo "== starting a fake web: 200 hosts, 3,000 pages, everything nasty on"
+web=(--hosts 200 --pages 3000 --nasty all,-stall --slow 200ms --retry-after 1)
 started=$(mktemp)
-web=(--hosts 200 --pages 5000 --nasty all)
-"$fakeweb" serve "${web[@]}" --port "$port" --json >"$started" &
+"$fakeweb" serve "${web[@]}" --json >"$started" &
 server=$!
 stop() {
   kill "$server" 2>/dev/null || true
@@ -62,47 +99,33 @@ done
 port=$(grep -o '"port":[0-9]*' "$started" | head -n 1 | cut -d: -f2 || true)
 seed=$(grep -o '"seed":"[^"]*"' "$started" | head -n 1 | cut -d'"' -f4 || true)
 if [ -z "$port" ] || [ -z "$seed" ]; then
-  echo "error: the fake web did not start (is the port taken? --port chooses another)" >&2
+  echo "error: the fake web did not start" >&2
   exit 1
 fi
 
-page=$(curl -sS --max-time 10 --connect-to "::127.0.0.1:$port" "$seed")
-host=$(echo "$seed" | cut -d/ -f3)
+echo "== crawling it, from $seed (Ctrl-C stops safely)"
+# This web is new each time, and so is its crawl.
+rm -rf "$data"
+mkdir -p "$data"
+cat >"$data/site.yaml" <<END
+# A fake web on this machine may be asked faster than a real one.
+fetch:
+  delay: 20ms
+  retry_delay: 500ms
+  first_byte_timeout: 5s
+  timeout: 10s
+  max_bytes: 4MiB
+  connect_to: "127.0.0.0/8:$port"
+urls:
+  max_path_depth: 12          # The web's calendars and mazes have no end.
+  max_query_parameters: 6
+archive:
+  min_free: 200MiB
+END
+"$gannet" crawl "$seed" --data "$data"
+show_results "$seed"
 cat <<END
 
-The fake web is there. Its first page, $seed:
-  $(echo "$page" | grep -o '<title>.*</title>' | head -n 1)
-  ${#page} bytes of HTML, $(echo "$page" | grep -o '<a ' | wc -l) links, the first of them:
-$(echo "$page" | grep -o 'href="[^"]*"' | head -n 3 | sed 's/^/    /')
-Its robots.txt begins:
-$(curl -sS --max-time 10 --connect-to "::127.0.0.1:$port" "http://$host/robots.txt" | head -n 4 | sed 's/^/    /')
+What it should have found, says the web itself:
+  $fakeweb truth reachable ${web[*]} --max-path-depth 12 --max-query-parameters 6 | cut -f2 | sort | uniq -c
 END
-try_truth="$root/$fakeweb truth reachable ${web[*]} --max-path-depth 12 --max-query-parameters 6 | head"
-if [ -t 0 ] && [ -t 1 ]; then
-  cat <<END
-
-Look around in a browser:  http://127.0.0.1:$port/
-
-Three commands to try next, in another terminal:
-  curl --connect-to ::127.0.0.1:$port $seed
-  $try_truth
-  $root/$fakeweb kinds
-
-Ctrl-C stops the fake web.
-END
-  trap : INT
-  wait "$server" || true
-else
-  stop
-  trap - EXIT
-  cat <<END
-
-The fake web has stopped; on a terminal it stays until Ctrl-C. Start it again:
-  $root/$fakeweb serve ${web[*]} --port $port
-
-Three commands to try next, the first while it runs:
-  curl --connect-to ::127.0.0.1:$port $seed
-  $try_truth
-  $root/$fakeweb kinds
-END
-fi

@@ -88,8 +88,11 @@ std::optional<absl::Duration> TimeLeft(const jobs::ProgressView& view,
         static_cast<double>(std::max<int64_t>(view.planned - Done(view), 0)) /
         rate.pages_per_second);
   }
-  if (view.deadline != absl::InfiniteFuture()) {
-    left = std::min(left, std::max(view.deadline - now, absl::ZeroDuration()));
+  // Before the first page the time limit alone would be no help.
+  const absl::Duration limit =
+      std::max(view.deadline - now, absl::ZeroDuration());
+  if (rate.pages_per_second > 0 || limit < absl::Minutes(1)) {
+    left = std::min(left, limit);
   }
   if (left == absl::InfiniteDuration()) return std::nullopt;
   return left;
@@ -115,6 +118,12 @@ double SecondsInPhase(const jobs::ProgressView& view, absl::Time now) {
   return std::max(absl::ToDoubleSeconds(now - view.phase_started), 0.0);
 }
 
+std::string WaitingFor(const jobs::ProgressView& view, absl::Time now) {
+  return fmt::format(
+      "the next page that failed is tried again in {}",
+      SecondsForPeople(absl::ToDoubleSeconds(view.waiting_until - now)));
+}
+
 }  // namespace
 
 ProgressRate RateMeter::Add(const jobs::ProgressView& view, absl::Time now) {
@@ -138,6 +147,11 @@ std::vector<std::string> Render(const jobs::ProgressView& view,
                                 const ProgressRate& rate, absl::Time now,
                                 const TerminalStyle& style) {
   Line first(style);
+  if (view.phase == proto::NO_ROUND) {
+    first.Add("waiting", kBold);
+    first.Add("  " + WaitingFor(view, now));
+    return {first.Take(), ""};
+  }
   const std::string round = fmt::format("round {}", view.round);
   first.Add(round, kBold);
   first.Add(fmt::format("  {:<8}  ", PhaseName(view.phase)));
@@ -184,6 +198,9 @@ std::vector<std::string> Render(const jobs::ProgressView& view,
 
 std::string RenderPlain(const jobs::ProgressView& view,
                         const ProgressRate& rate, absl::Time now) {
+  if (view.phase == proto::NO_ROUND) {
+    return "waiting: " + WaitingFor(view, now);
+  }
   std::string line =
       fmt::format("round {}: {}", view.round, PhaseName(view.phase));
   if (const std::optional<Part> part = PartOf(view)) {
@@ -220,7 +237,10 @@ std::string ProgressPrinter::Next(const jobs::ProgressView& view,
                        last_->phase != view.phase;
   last_ = view;
   last_rate_ = rate;
-  if (view.phase == proto::NO_ROUND) {
+  // A wait too short to read about is none.
+  const bool waits = view.waiting_until > now + absl::Seconds(2) ||
+                     (live_lines_ > 0 && view.waiting_until > now);
+  if (view.phase == proto::NO_ROUND && !waits) {
     return style_.has_value() ? Erase() : "";
   }
   if (!style_.has_value()) {

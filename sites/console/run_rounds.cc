@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "jobs/round/round.h"
+#include "sites/console/names.h"
 #include "sites/console/output.h"
 #include "sites/console/progress_display.h"
 #include "sites/console/round_settings.h"
@@ -91,11 +92,18 @@ std::string SummaryText(const jobs::RunSummary& summary,
       counts.gone, counts.failed, counts.blocked,
       static_cast<double>(summary.bytes) / 1e6,
       seconds > 0 ? static_cast<double>(counts.completed()) / seconds : 0.0);
-  text += fmt::format(
-      "{} pages are known: {} in the frontier, {} scheduled, {} finished; {} "
-      "URLs deferred\n",
-      totals.KnownPages(), totals.frontier_pages, totals.scheduled_pages,
-      totals.finished_pages, totals.deferred_urls);
+  text += fmt::format("{} pages are known:", totals.KnownPages());
+  const char* comma = " ";
+  for (int state = 0; state < proto::PageState_ARRAYSIZE; ++state) {
+    if (totals.pages_by_state[state] == 0) continue;
+    text += fmt::format("{}{} {}", comma, totals.pages_by_state[state],
+                        StateName(static_cast<proto::PageState>(state)));
+    comma = ", ";
+  }
+  if (totals.deferred_urls > 0) {
+    text += fmt::format("; {} URLs deferred", totals.deferred_urls);
+  }
+  text += "\n";
   text += fmt::format("the pages are in {}/archive (WARC)\n", data);
   return text;
 }

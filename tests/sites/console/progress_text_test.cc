@@ -74,9 +74,19 @@ TEST(ProgressTextTest, TheTimeLimitEndsARoundToo) {
               EndsWith("20 s left"));
   EXPECT_THAT(Render(view, {0, 0}, kNow, {.width = 100})[1],
               EndsWith("20 s left"));
-  view.deadline = absl::InfiniteFuture();
+  // Far away it says nothing while no page is done.
+  view.deadline = kNow + absl::Minutes(30);
   EXPECT_THAT(Render(view, {0, 0}, kNow, {.width = 100})[1],
               EndsWith("45 requests"));
+}
+
+TEST(ProgressTextTest, BetweenRoundsItSaysWhatItWaitsFor) {
+  jobs::ProgressView view;
+  view.waiting_until = kNow + absl::Seconds(90);
+  EXPECT_EQ(RenderPlain(view, {}, kNow),
+            "waiting: the next page that failed is tried again in 1 min 30 s");
+  ProgressPrinter printer(TerminalStyle{.width = 100});
+  EXPECT_THAT(printer.Next(view, kNow), HasSubstr("waiting  the next page"));
 }
 
 TEST(ProgressTextTest, AnUpdateCountsLinks) {
