@@ -192,6 +192,7 @@ absl::Status PageWorker::Read(const Answer& answer,
   LookAgain(answer.ended, settings_.recrawl_interval, "fetched", completion);
 
   proto::PageRecord& record = completion.outcome;
+  record.set_noindex(page.noindex);
   record.set_etag(Validator(head.Get("ETag")));
   record.set_last_modified(Validator(head.Get("Last-Modified")));
   const std::string digest = storage::Sha1Digest(response.body);
@@ -211,6 +212,10 @@ absl::Status PageWorker::Read(const Answer& answer,
     return absl::OkStatus();
   }
   return Archive(answer, completion, &page, digest);
+}
+
+void PageWorker::AppendField(std::string_view name, std::string_view value) {
+  if (!value.empty()) metadata_ += fmt::format("{}: {}\r\n", name, value);
 }
 
 // The response, what was found in it, and the request, one behind the other.
@@ -245,6 +250,9 @@ absl::Status PageWorker::Archive(const Answer& answer,
   if (page != nullptr && !completion.unchanged &&
       page->kind == ParsedPage::Kind::kHtml) {
     metadata_.clear();
+    AppendField("title", page->title);
+    AppendField("canonical", page->canonical);
+    AppendField("charset", page->charset);
     for (const std::string& url : page->outlink_urls) {
       storage::AppendOutlink(metadata_, url);
     }

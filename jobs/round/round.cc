@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <thread>
 
 #include "absl/time/clock.h"
 #include "jobs/round/report.h"
@@ -13,6 +12,8 @@ namespace gannet::jobs {
 namespace {
 
 constexpr absl::Duration kLookForStop = absl::Milliseconds(100);
+// What is due and cannot be taken must not make a busy loop.
+constexpr absl::Duration kLeastWait = absl::Milliseconds(20);
 
 std::string PhaseName(proto::RoundPhase phase) {
   switch (phase) {
@@ -140,13 +141,13 @@ absl::Status Rounds::RunMany(std::optional<int64_t> most, absl::Duration wait,
       break;
     }
     if (!due->has_value() || **due > absl::Now() + wait) break;
+    const absl::Time until = std::max(**due, absl::Now() + kLeastWait);
     {
       storage::MutexLock lock(&mu_);
-      waiting_until_ = **due;
+      waiting_until_ = until;
     }
-    while (!stop && absl::Now() < **due) {
-      std::this_thread::sleep_for(absl::ToChronoMilliseconds(
-          std::min(kLookForStop, **due - absl::Now())));
+    while (!stop && absl::Now() < until) {
+      absl::SleepFor(std::min(kLookForStop, until - absl::Now()));
     }
     storage::MutexLock lock(&mu_);
     waiting_until_ = absl::InfinitePast();

@@ -11,7 +11,9 @@ ExitCode Report(const absl::Status& status) {
   if (status.ok()) return kDone;
   // It may quote a URL: any bytes.
   const std::string message = LinesForTerminal(std::string(status.message()));
-  std::fprintf(stderr, "error: %s\n", message.c_str());
+  // A stop that was asked for is no error.
+  const char* prefix = absl::IsCancelled(status) ? "" : "error: ";
+  std::fprintf(stderr, "%s%s\n", prefix, message.c_str());
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kNotFound:

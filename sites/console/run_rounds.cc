@@ -131,7 +131,7 @@ ExitCode RunRounds(const ChosenSite& site, const SiteFlags& flags,
   const storage::Totals totals = store.crawl_db().totals();
   if (flags.json()) {
     out.WriteJson(SummaryJson(rounds.summary(), totals));
-  } else {
+  } else if (status.ok() || rounds.summary().rounds > 0) {
     out.Write(SummaryText(rounds.summary(), totals, site.config.site.data));
   }
   const ExitCode written = out.Finish();

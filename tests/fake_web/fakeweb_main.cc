@@ -90,10 +90,11 @@ int Serve(const Flags& flags) {
     fmt::print(
         "A fake web of {} hosts and {} pages (seed {}; nasty: {}).\n"
         "listening on 127.0.0.0/8 port {}\n"
-        "fetch it:  curl --connect-to ::127.0.0.1:{} {}\n"
+        "crawl it:  gannet crawl {} --connect-to 127.0.0.0/8:{} --delay 0.02 "
+        "--data DIR\n"
         "see it:    http://127.0.0.1:{}/\nCtrl-C ends.\n",
         (*web)->hosts().count(), (*web)->hosts().pages(), flags.web.seed,
-        FormatNasty(flags.web.nasty), port, port, seed, port);
+        FormatNasty(flags.web.nasty), port, seed, port, port);
   }
   fflush(stdout);
   // Wakes every second to flush the log, so that it can be judged meanwhile.

@@ -58,10 +58,11 @@ std::string HelpPage(const Web& web, std::string_view asked_host) {
       "host "
       "is meant is said by the request's Host header, so a browser sees this "
       "page; the links below show pages of the web.</p>\n"
-      "<h2>Fetch it</h2>\n<pre>curl --connect-to ::127.0.0.1:{} {}</pre>\n"
+      "<h2>Crawl it</h2>\n<pre>gannet crawl {} --connect-to 127.0.0.0/8:{} "
+      "--delay 0.02 --data DIR</pre>\n"
       "<p>Nasty things in it: {}.</p>\n<h2>Hosts</h2>\n<table>\n",
-      web.hosts().count(), web.hosts().pages(), web.options().seed,
-      Escape(port), seed, FormatNasty(web.options().nasty));
+      web.hosts().count(), web.hosts().pages(), web.options().seed, seed,
+      Escape(port), FormatNasty(web.options().nasty));
   const uint32_t shown = std::min(web.hosts().count(), uint32_t{30});
   for (uint32_t rank = 0; rank < shown; ++rank) {
     const uint32_t host = web.hosts().ByRank(rank);

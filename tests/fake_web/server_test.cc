@@ -287,7 +287,7 @@ TEST_F(ServerTest, PeopleSeeAPageThatExplainsAndCrawlersAreKeptOut) {
   const WireResponse page = Fetch(server_->port(), me, "/");
   EXPECT_EQ(page.status, 200);
   EXPECT_THAT(page.body,
-              HasSubstr(fmt::format("curl --connect-to ::127.0.0.1:{} http://",
+              HasSubstr(fmt::format("--connect-to 127.0.0.0/8:{} --delay",
                                     server_->port())));
   const std::string preview = fmt::format("/_web/{}/", web_->hosts().Name(0));
   const WireResponse shown = Fetch(server_->port(), me, preview);
