@@ -95,9 +95,6 @@ void DescribeResponse(const PreparedRounds& prepared, const storage::Url& url,
       jobs::OutcomeOf(response, /*was_conditional=*/false, absl::Now());
   answer["outcome"] = StateName(outcome.state);
   answer["reason"] = outcome.reason;
-  if (!response.detail.empty()) {
-    answer["reason"] = fmt::format("{}: {}", outcome.reason, response.detail);
-  }
   if (outcome.state == proto::FAILED) answer["try_again"] = outcome.try_again;
   if (outcome.state == proto::MOVED) {
     return DescribeMove(prepared, url, outcome.location, answer);
@@ -141,8 +138,7 @@ absl::StatusOr<nlohmann::json> Check(const ChosenSite& site,
   }
   // Without a site, or if a round has it open, the network is asked.
   auto store = OpenSite(site);
-  if (store.ok() &&
-      (*store)->crawl_db().IsBlocked(storage::PageKeyOf(url))) {
+  if (store.ok() && (*store)->crawl_db().IsBlocked(storage::PageKeyOf(url))) {
     answer["outcome"] = "refused";
     answer["reason"] = "'gannet block' forbids its domain";
     return answer;
@@ -154,13 +150,16 @@ absl::StatusOr<nlohmann::json> Check(const ChosenSite& site,
                  store.ok() ? store->get() : nullptr, **fetch);
   const jobs::RobotsRules::Verdict rule =
       robots.rules.Judge(url.path_and_query());
-  answer["robots"] = {{"allowed", rule.allowed},
-                      {"rule", std::string(rule.rule)},
-                      {"line", rule.line},
-                      {"source", robots.source},
-                      {"url", robots.url},
-                      {"http_status", robots.http_status}};
+  answer["robots"] = {
+      {"allowed", rule.allowed}, {"rule", std::string(rule.rule)},
+      {"line", rule.line},       {"source", robots.source},
+      {"url", robots.url},       {"http_status", robots.http_status}};
   if (!robots.problem.empty()) answer["robots"]["problem"] = robots.problem;
+  if (robots.host_failed) {
+    answer["outcome"] = StateName(proto::FAILED);
+    answer["reason"] = robots.problem;
+    return answer;
+  }
   if (!rule.allowed) {
     answer["outcome"] = StateName(proto::BLOCKED);
     answer["reason"] = std::string(rule.rule);

@@ -38,8 +38,9 @@ RobotsSource FindRobots(const storage::Url& url, const std::string& agent,
   RobotsSource found{jobs::RulesFromStored(robots.stored, agent), "network",
                      robots.urls.back(), robots.stored.http_status(), ""};
   if (robots.failure != jobs::Failure::kNone) {
-    found.problem = fmt::format("{}: {}", jobs::FailureName(robots.failure),
-                                robots.detail);
+    found.problem =
+        fmt::format("{}: {}", jobs::FailureName(robots.failure), robots.detail);
+    found.host_failed = robots.urls.size() == 1;
   }
   return found;
 }

@@ -13,10 +13,12 @@ namespace gannet::sites {
 
 struct RobotsSource {
   jobs::RobotsRules rules;
-  std::string source;      // "host record" or "network".
-  std::string url;         // Where it came from in the end.
+  std::string source;  // "host record" or "network".
+  std::string url;     // Where it came from in the end.
   uint32_t http_status = 0;
-  std::string problem;     // Why it could not be had; empty: it could.
+  std::string problem;  // Why it could not be had; empty: it could.
+  // The host itself could not be asked: a round would fail its pages.
+  bool host_failed = false;
 };
 
 // `store` may be null: no site.
