@@ -341,6 +341,10 @@ curl_socket_t Downloader::OnOpenSocket(void* data_slot, curlsocktype,
     const std::optional<Address> real = Address::FromSockaddr(&address->addr);
     if (!real.has_value() || !slot.owner->permit_(*real)) {
       slot.response.failure = Failure::kAddressRefused;
+      slot.response.detail =
+          (real.has_value() ? real->ToString()
+                            : "an address of no known kind") +
+          " may not be connected to";
       return CURL_SOCKET_BAD;
     }
   }
@@ -410,7 +414,7 @@ void Downloader::Finish(Slot& slot, CURLcode code) {
           response.head.empty() ? Failure::kConnect : Failure::kTooSlow;
     }
   }
-  if (response.failure != Failure::kNone) {
+  if (response.failure != Failure::kNone && response.detail.empty()) {
     response.detail = slot.error[0] != 0 ? slot.error
                       : code != CURLE_OK ? curl_easy_strerror(code)
                                          : FailureName(response.failure);

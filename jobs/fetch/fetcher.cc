@@ -50,7 +50,7 @@ absl::StatusOr<std::unique_ptr<Fetcher>> Fetcher::Create(
   absl::StatusOr<std::unique_ptr<Downloader>> downloader = Downloader::Create(
       fetcher->settings_.download, fetcher->loop_.get(),
       [self](const Address& address) {
-        return !self->Refusal(address).has_value();
+        return !self->RefusalOf(address).has_value();
       },
       [self](uint64_t id, Response response) {
         self->OnResponse(id, std::move(response));

@@ -16,8 +16,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -72,6 +74,12 @@ struct FetchSettings {
   // When a stop is asked for, requests under way get so long to end.
   absl::Duration stop_grace = absl::Seconds(3);
 };
+
+// Why `address` may not be connected to ("loopback", ...). One that the
+// operator named in `connect_to` may.
+std::optional<std::string_view> Refusal(const FetchSettings& settings,
+                                        const AddressCheck& check,
+                                        const Address& address);
 
 struct FetchView {
   int64_t hosts_active = 0;
@@ -137,7 +145,9 @@ class Fetcher {
   void CountRules(HostState& host);
   void SaveHost(HostState& host);
   absl::Duration NextRest(const HostState& host);
-  std::optional<std::string_view> Refusal(const Address& address) const;
+  std::optional<std::string_view> RefusalOf(const Address& address) const {
+    return Refusal(settings_, address_check_, address);
+  }
 
   // fetcher_robots.cc
   void AskRobots(HostState& host, uint32_t index,

@@ -146,17 +146,18 @@ void Fetcher::Resolve(uint32_t index) {
   });
 }
 
-// Why an address may not be connected to. One that the operator named may.
-std::optional<std::string_view> Fetcher::Refusal(const Address& address) const {
-  if (settings_.connect_to.has_value()) return std::nullopt;
+std::optional<std::string_view> Refusal(const FetchSettings& settings,
+                                        const AddressCheck& check,
+                                        const Address& address) {
+  if (settings.connect_to.has_value()) return std::nullopt;
   static const AddressRange kLoopback4 =
       AddressRange::Parse("127.0.0.0/8").value();
   static const AddressRange kLoopback6 = AddressRange::Parse("::1").value();
-  if (settings_.loopback_only && !kLoopback4.Contains(address) &&
+  if (settings.loopback_only && !kLoopback4.Contains(address) &&
       !kLoopback6.Contains(address)) {
     return "not loopback, and there is no contact";
   }
-  return address_check_.Refusal(address);
+  return check.Refusal(address);
 }
 
 void Fetcher::OnAddresses(uint32_t index, const Resolver::Result& addresses) {
@@ -169,7 +170,7 @@ void Fetcher::OnAddresses(uint32_t index, const Resolver::Result& addresses) {
   }
   std::string refused;
   for (const Address& address : *addresses) {
-    const std::optional<std::string_view> refusal = Refusal(address);
+    const std::optional<std::string_view> refusal = RefusalOf(address);
     if (refusal.has_value()) {
       refused = address.ToString() + " is " + std::string(*refusal);
       continue;

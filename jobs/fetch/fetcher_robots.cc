@@ -1,36 +1,13 @@
 // The fetcher's robots.txt: asked for in the host's turn like any page, through
 // up to five redirects (RFC 9309, 2.3.1.2), each hop in the turn of the host
 // that it leads to and with its address checked.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "absl/time/clock.h"
 #include "jobs/fetch/fetcher.h"
-#include "jobs/parse/content_decoder.h"
-#include "storage/archive/http_message.h"
+#include "jobs/fetch/robots_answer.h"
 
 namespace gannet::jobs {
-namespace {
-
-constexpr int kMaxRedirects = 5;
-
-bool IsRedirect(int status) {
-  return status == 301 || status == 302 || status == 303 || status == 307 ||
-         status == 308;
-}
-
-// "https://example.org" or "http://example.org:8080".
-std::string OriginOf(const storage::Url& url) {
-  const uint16_t usual = url.is_https() ? 443 : 80;
-  const std::string_view scheme = url.is_https() ? "https" : "http";
-  return url.port() == usual
-             ? fmt::format("{}://{}", scheme, url.host())
-             : fmt::format("{}://{}:{}", scheme, url.host(), url.port());
-}
-
-}  // namespace
-
 OriginRules& Fetcher::RulesFor(HostState& state, const storage::Url& url) {
   std::string name = OriginOf(url);
   OriginRules& origin = state.origins[name];
@@ -69,32 +46,15 @@ void Fetcher::OnRobots(std::unique_ptr<RobotsQuest> quest, Response response) {
     if (++asker.failures < settings_.failures_to_rest) return;
     return FailAll(quest->asker, response.failure, response.detail);
   }
-  if (!IsRedirect(response.status)) {
-    const storage::HttpHead head = storage::SplitHttpResponse(response.head);
-    if (response.status < 200 || response.status >= 300) {
-      return EndQuest(*quest, static_cast<uint32_t>(response.status), "");
-    }
-    // Asked for plain, some send it compressed all the same.
-    ContentDecoder decoder(4 * RobotsRules::kMaxBytes);
-    std::string_view text;
-    if (decoder.Decode(head.Get("Content-Encoding"), response.body, text) !=
-        DecodeOutcome::kOk) {
-      return EndQuest(*quest, /*status=*/0, "");
-    }
-    return EndQuest(*quest, static_cast<uint32_t>(response.status),
-                    std::string(text.substr(0, RobotsRules::kMaxBytes)));
+  RobotsAnswer answer =
+      ReadRobotsAnswer(response, quest->url, quest->redirects);
+  if (answer.next_url.empty()) {
+    return EndQuest(*quest, answer.status, std::move(answer.text));
   }
-  // A chain too long, or to nowhere, is a file that does not exist.
-  const storage::HttpHead head = storage::SplitHttpResponse(response.head);
-  storage::Url from;
-  storage::Url::Parse(quest->url, nullptr, from);
+  ++quest->redirects;
+  quest->url = std::move(answer.next_url);
   storage::Url to;
-  if (++quest->redirects > kMaxRedirects ||
-      storage::Url::Parse(head.Get("Location"), &from, to) !=
-          storage::UrlOutcome::kOk) {
-    return EndQuest(*quest, /*status=*/404, "");
-  }
-  quest->url = to.href();
+  storage::Url::Parse(quest->url, nullptr, to);
   const storage::PageKey page = storage::PageKeyOf(to);
   const uint32_t next =
       HostOf(to.host(),

@@ -2,15 +2,40 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <string_view>
+
 #include "jobs/fetch/retry_after.h"
 #include "storage/archive/http_message.h"
 
 namespace gannet::jobs {
 namespace {
 
-Outcome OfFailure(Failure failure) {
+// Kept with the page, and shown to people: strangers had a say in it.
+constexpr size_t kMaxDetailBytes = 200;
+
+std::string Clean(std::string_view detail) {
+  std::string clean;
+  for (const char c : detail.substr(0, kMaxDetailBytes)) {
+    if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) clean += c;
+  }
+  return clean;
+}
+
+// Which address, which certificate: where the name alone leaves an operator
+// with a riddle.
+bool DetailHelps(Failure failure) {
+  return failure == Failure::kDns || failure == Failure::kAddressRefused ||
+         failure == Failure::kConnect || failure == Failure::kTls;
+}
+
+Outcome OfFailure(const Response& response) {
+  const Failure failure = response.failure;
   Outcome outcome;
   outcome.reason = FailureName(failure);
+  if (DetailHelps(failure) && !response.detail.empty()) {
+    outcome.reason += ": " + Clean(response.detail);
+  }
   switch (failure) {
     // Would be the same next time.
     case Failure::kAddressRefused:
@@ -35,7 +60,7 @@ Outcome OfFailure(Failure failure) {
 
 Outcome OutcomeOf(const Response& response, bool was_conditional,
                   absl::Time now) {
-  if (response.failure != Failure::kNone) return OfFailure(response.failure);
+  if (response.failure != Failure::kNone) return OfFailure(response);
   Outcome outcome;
   outcome.reason = fmt::format("http {}", response.status);
   const storage::HttpHead head = storage::SplitHttpResponse(response.head);

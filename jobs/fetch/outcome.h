@@ -13,7 +13,7 @@ namespace gannet::jobs {
 
 struct Outcome {
   proto::PageState state = proto::FAILED;
-  std::string reason;      // Of a failure: "http 500", "timeout", ...
+  std::string reason;      // Of a failure: "http 500", "timeout", "dns: ...".
   bool try_again = false;  // A failure that may pass.
   bool unchanged = false;  // 304.
   std::string location;    // Of a moved page, as written.

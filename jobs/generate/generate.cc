@@ -10,19 +10,23 @@ absl::StatusOr<bool> HasWork(storage::CrawlDb& crawl_db,
       crawl_db.WakeDue(now, static_cast<int64_t>(settings.width),
                        static_cast<int64_t>(settings.per_host));
   if (!woken.ok()) return woken.status();
+  for (;;) {
+    absl::StatusOr<storage::Selection> top = crawl_db.Top(1, 1);
+    if (!top.ok()) return top.status();
+    if (!top->pages.empty()) return true;
+    absl::StatusOr<std::vector<storage::Found>> waiting =
+        crawl_db.TopDeferred(settings.width);
+    if (!waiting.ok()) return waiting.status();
+    if (waiting->empty()) return false;
+    std::vector<storage::PageKey> pages;
+    for (storage::Found& url : *waiting) pages.push_back(std::move(url.page));
+    absl::StatusOr<storage::PutCounts> counts =
+        crawl_db.Undefer(pages, {.now = now}, settings.max_pages_per_host);
+    if (!counts.ok()) return counts.status();
+    // If all of them were of full hosts, the next best are let in.
+    if (counts->dropped < static_cast<int64_t>(pages.size())) break;
+  }
   absl::StatusOr<storage::Selection> top = crawl_db.Top(1, 1);
-  if (!top.ok()) return top.status();
-  if (!top->pages.empty()) return true;
-  absl::StatusOr<std::vector<storage::Found>> waiting =
-      crawl_db.TopDeferred(settings.width);
-  if (!waiting.ok()) return waiting.status();
-  if (waiting->empty()) return false;
-  std::vector<storage::PageKey> pages;
-  for (storage::Found& url : *waiting) pages.push_back(std::move(url.page));
-  absl::StatusOr<storage::PutCounts> counts =
-      crawl_db.Undefer(pages, {.now = now});
-  if (!counts.ok()) return counts.status();
-  top = crawl_db.Top(1, 1);
   if (!top.ok()) return top.status();
   return !top->pages.empty();
 }

@@ -15,6 +15,7 @@ namespace gannet::jobs {
 struct GenerateSettings {
   size_t width = 20'000;
   size_t per_host = 200;
+  int64_t max_pages_per_host = 0;  // Known ones, in all; 0: no limit.
 };
 
 // True if there is something to fetch now: a round is worth opening. Moves what

@@ -205,8 +205,9 @@ class Updater {
     std::vector<storage::PageKey> pages;
     for (storage::Found& url : *best) pages.push_back(std::move(url.page));
     for (size_t i = 0; i < pages.size(); i += settings_.batch) {
-      absl::StatusOr<storage::PutCounts> counts = crawl_db_.Undefer(
-          absl::MakeSpan(pages).subspan(i, settings_.batch), moment_);
+      absl::StatusOr<storage::PutCounts> counts =
+          crawl_db_.Undefer(absl::MakeSpan(pages).subspan(i, settings_.batch),
+                            moment_, settings_.max_pages_per_host);
       if (!counts.ok()) return counts.status();
     }
     return absl::OkStatus();

@@ -52,6 +52,7 @@ fetch:
   first_byte_timeout: 30s   # and until the answer begins.
   min_speed: 1000           # Bytes a second; slower servers would hold a place
                             # for the whole timeout. 0 is no limit.
+  min_speed_time: 20s       # So long below it, and the transfer ends.
   redirects: 5              # In a row, each fetched politely as a page of its own.
   retries: 3                # Of a page that failed, each in a later round,
   retry_delay: 5m           # the first after this time, then twice as long,

@@ -108,6 +108,8 @@ void Read(YamlSection section, FetchSection& fetch) {
   section.Duration("connect_timeout", fetch.connect_timeout,
                    absl::Milliseconds(1), day);
   section.Size("min_speed", fetch.min_speed, 0, kMostBytes);
+  section.Duration("min_speed_time", fetch.min_speed_time, absl::Seconds(1),
+                   day);
   section.Number("redirects", fetch.redirects, 0, 100);
   section.Number("retries", fetch.retries, 0, 100);
   section.Duration("retry_delay", fetch.retry_delay, absl::Milliseconds(1),

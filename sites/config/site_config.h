@@ -79,6 +79,8 @@ struct FetchSection {
   absl::Duration first_byte_timeout = absl::Seconds(30);
   absl::Duration connect_timeout = absl::Seconds(10);
   uint64_t min_speed = 1000;  // Bytes a second; 0: no limit.
+  // So long below it, and the transfer ends. Whole seconds.
+  absl::Duration min_speed_time = absl::Seconds(20);
   int64_t redirects = 5;
   int64_t retries = 3;
   absl::Duration retry_delay = absl::Minutes(5);

@@ -1,30 +1,24 @@
 #include "sites/console/archived_page.h"
 
-#include <algorithm>
-
+#include "jobs/parse/content_decoder.h"
+#include "jobs/parse/response_fields.h"
 #include "storage/archive/http_message.h"
 
 namespace gannet::sites {
 namespace {
 
-char Lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-}
+// A person asked for one page: more than a round would read, but no bomb.
+constexpr size_t kMaxDecodedBytes = size_t{256} << 20;
 
-size_t FindWithoutCase(std::string_view text, std::string_view lower,
-                       size_t from) {
-  const auto at = std::search(
-      text.begin() + static_cast<ptrdiff_t>(std::min(from, text.size())),
-      text.end(), lower.begin(), lower.end(),
-      [](char a, char b) { return Lower(a) == b; });
-  return at == text.end() ? std::string_view::npos
-                          : static_cast<size_t>(at - text.begin());
-}
-
-// The seam for jobs/parse/content_decoder: once it is there, it decodes `body`
-// here and `content_encoding` becomes empty.
 void DecodeContent(ArchivedPage& page) {
-  if (page.content_encoding == "identity") page.content_encoding.clear();
+  jobs::ContentDecoder decoder(kMaxDecodedBytes);
+  std::string_view decoded;
+  if (decoder.Decode(page.content_encoding, page.body, decoded) !=
+      jobs::DecodeOutcome::kOk) {
+    return;
+  }
+  if (decoded.data() != page.body.data()) page.body = std::string(decoded);
+  page.content_encoding.clear();
 }
 
 }  // namespace
@@ -46,39 +40,40 @@ absl::StatusOr<ArchivedPage> ReadArchivedPage(storage::Archive& archive,
   const storage::HttpHead head = storage::SplitHttpResponse(read->block);
   ArchivedPage page;
   page.http_status = head.status;
+  page.fields = head.fields;
   page.content_type = head.Get("Content-Type");
-  page.content_encoding = head.Get("Content-Encoding");
+  jobs::ResponseFields fields;
+  jobs::ReadResponseFields(head.fields, "", fields);
+  page.content_encoding = fields.content_encoding;
   page.body = storage::HttpBody(read->block);
   DecodeContent(page);
   return page;
 }
 
-std::optional<std::string> TitleOf(const ArchivedPage& page) {
+std::optional<std::string_view> ArchivedHtml::Html(const ArchivedPage& page) {
   if (!page.content_encoding.empty()) return std::nullopt;
-  if (FindWithoutCase(page.content_type, "html", 0) == std::string_view::npos) {
-    return std::nullopt;
+  jobs::ResponseFields fields;
+  jobs::ReadResponseFields(page.fields, "", fields);
+  const bool is_html = fields.has_content_type
+                           ? fields.media_type == "text/html" ||
+                                 fields.media_type == "application/xhtml+xml"
+                           : jobs::LooksLikeHtml(page.body);
+  if (!is_html) return std::nullopt;
+  return charsets_.Decode(page.body, fields.charset).text;
+}
+
+std::optional<std::string> ArchivedHtml::Title(std::string_view html) {
+  if (!scanner_.Read(html, facts_) && !gumbo_.Read(html, facts_)) {
+    scanner_.ReadAnyway(html, facts_);
   }
-  // A title far down is none of the page's own (an <svg>'s, say).
-  const std::string_view text = std::string_view(page.body).substr(0, 64 << 10);
-  const size_t tag = FindWithoutCase(text, "<title", 0);
-  if (tag == std::string_view::npos) return std::nullopt;
-  const size_t begin = text.find('>', tag);
-  const size_t end = FindWithoutCase(text, "</title", tag);
-  if (begin == std::string_view::npos || end == std::string_view::npos ||
-      end <= begin) {
-    return std::nullopt;
-  }
-  std::string title;
-  for (const char c : text.substr(begin + 1, end - begin - 1)) {
-    const bool blank = c == ' ' || c == '\n' || c == '\r' || c == '\t';
-    if (!blank) {
-      title += c;
-    } else if (!title.empty() && title.back() != ' ') {
-      title += ' ';
-    }
-  }
-  if (title.ends_with(' ')) title.pop_back();
-  return title;
+  if (!facts_.has_title) return std::nullopt;
+  return facts_.title;
+}
+
+std::string ArchivedHtml::Text(std::string_view html) {
+  std::string text;
+  text_.Append(html, text);
+  return text;
 }
 
 }  // namespace gannet::sites

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "sites/console/check_page_command.h"
 #include "sites/console/check_robots_command.h"
 #include "sites/console/names.h"
 #include "sites/console/open_site.h"
@@ -142,6 +143,7 @@ void AddCheckCommand(CLI::App& app, ExitCode& exit_code) {
       "Works without a site; then it is not said whether the page is known.");
   url->callback([flags, &exit_code] { exit_code = CheckUrl(*flags); });
   AddCheckRobotsCommand(*command, exit_code);
+  AddCheckPageCommand(*command, exit_code);
   command->footer("Example:\n  gannet check url https://example.org/");
 }
 

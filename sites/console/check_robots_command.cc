@@ -11,8 +11,12 @@
 #include <string>
 
 #include "jobs/fetch/robots.h"
+#include "jobs/fetch/single_fetch.h"
 #include "sites/console/names.h"
+#include "sites/console/open_site.h"
 #include "sites/console/output.h"
+#include "sites/console/robots_source.h"
+#include "sites/console/round_settings.h"
 #include "sites/console/site_flags.h"
 #include "sites/console/terminal_text.h"
 
@@ -42,29 +46,51 @@ absl::StatusOr<std::string> ReadRobots(const std::string& file) {
   return text.str();
 }
 
+absl::StatusOr<RobotsSource> Find(const Flags& flags, const ChosenSite& site,
+                                  const storage::Url& url,
+                                  const std::string& agent) {
+  if (!flags.file.empty()) {
+    absl::StatusOr<std::string> text = ReadRobots(flags.file);
+    if (!text.ok()) return text.status();
+    return RobotsSource{jobs::RobotsRules::Parse(*text, agent), "file",
+                        flags.file, 200, ""};
+  }
+  absl::StatusOr<PreparedRounds> prepared = PrepareRounds(site.config);
+  if (!prepared.ok()) return prepared.status();
+  auto fetch = jobs::SingleFetch::Create(prepared->settings.fetch.fetch);
+  if (!fetch.ok()) return fetch.status();
+  // Without a site, or if a round has it open, the network is asked.
+  auto store = OpenSite(site);
+  return FindRobots(url, agent, store.ok() ? store->get() : nullptr, **fetch);
+}
+
 ExitCode CheckRobots(const Flags& flags) {
   absl::StatusOr<ChosenSite> site = flags.site.Site();
   if (!site.ok()) return Report(site.status());
   absl::StatusOr<storage::Url> url = CanonicalUrl(site->config, flags.url);
   if (!url.ok()) return Report(url.status());
-  absl::StatusOr<std::string> text = ReadRobots(flags.file);
-  if (!text.ok()) return Report(text.status());
   const std::string agent =
       flags.agent.empty() ? site->config.user_agent.name : flags.agent;
+  absl::StatusOr<RobotsSource> found = Find(flags, *site, *url, agent);
+  if (!found.ok()) return Report(found.status());
 
-  const jobs::RobotsRules rules = jobs::RobotsRules::Parse(*text, agent);
+  const jobs::RobotsRules& rules = found->rules;
   const jobs::RobotsRules::Verdict verdict = rules.Judge(url->path_and_query());
   const bool speaks = !verdict.rule.empty();
   Output out;
   if (flags.site.json()) {
     nlohmann::json answer = {
-        {"url", url->href()}, {"agent", agent},  {"allowed", verdict.allowed},
-        {"rule", nullptr},    {"line", nullptr}, {"crawl_delay", nullptr}};
+        {"url", url->href()},         {"agent", agent},
+        {"allowed", verdict.allowed}, {"rule", nullptr},
+        {"line", nullptr},            {"crawl_delay", nullptr},
+        {"source", found->source},    {"robots_url", found->url},
+        {"http_status", found->http_status}};
     if (speaks) answer["rule"] = std::string(verdict.rule);
     if (verdict.line > 0) answer["line"] = verdict.line;
     if (rules.crawl_delay().has_value()) {
       answer["crawl_delay"] = absl::ToDoubleSeconds(*rules.crawl_delay());
     }
+    if (!found->problem.empty()) answer["problem"] = found->problem;
     out.WriteJson(answer);
     return out.Finish();
   }
@@ -78,6 +104,12 @@ ExitCode CheckRobots(const Flags& flags) {
     out.Write(fmt::format("crawl-delay: {} s\n",
                           absl::ToDoubleSeconds(*rules.crawl_delay())));
   }
+  if (flags.file.empty()) {
+    out.Write(fmt::format(
+        "robots.txt: {} ({}), {}\n", ForTerminal(found->url), found->source,
+        found->problem.empty() ? fmt::format("http {}", found->http_status)
+                               : ForTerminal(found->problem)));
+  }
   return out.Finish();
 }
 
@@ -90,14 +122,15 @@ void AddCheckRobotsCommand(CLI::App& check, ExitCode& exit_code) {
   command->add_option("URL", flags->url, "the page")->required();
   command
       ->add_option("--file", flags->file,
-                   "the robots.txt; '-' is standard input")
-      ->type_name("F")
-      ->required();
+                   "the robots.txt; '-' is standard input [the host's own: from "
+                   "its record if fresh, else from the network]")
+      ->type_name("F");
   command
       ->add_option("--agent", flags->agent,
                    "the agent's name [user_agent.name of the site]")
       ->type_name("A");
   flags->site.AddDataFlags(*command);
+  flags->site.AddNetworkFlags(*command);
   command->footer(
       "Example:\n  gannet check robots https://example.org/a --file robots.txt "
       "--agent gannet\n\n"

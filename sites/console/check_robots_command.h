@@ -1,5 +1,5 @@
-// `gannet check robots URL --file F --agent A`: does this robots.txt let that
-// agent fetch the URL, and by which line? Needs no network and no site.
+// `gannet check robots URL`: does a robots.txt (a file, or the host's own) let
+// an agent fetch the URL, and by which line? With a file, without any network.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -28,33 +28,29 @@ struct Flags {
 
 // What an export prints; each is a walk that writes lines.
 using Walk = absl::Status (*)(const ChosenSite& site, storage::SiteStore& store,
-                              const PageSelection& selection, Output& out);
+                              const Flags& flags, Output& out);
 
 // URLs have no control characters (the canonical form escapes them), so a line
 // is a URL and a tab ends a field.
 absl::Status Urls(const ChosenSite&, storage::SiteStore& store,
-                  const PageSelection& selection, Output& out) {
-  return selection.ForEach(
+                  const Flags& flags, Output& out) {
+  return flags.selection.ForEach(
       store.crawl_db(), [&](std::string_view page, const proto::PageRecord&) {
         return out.Write(UrlOfPage(page) + "\n");
       });
 }
 
 absl::Status Fetches(const ChosenSite&, storage::SiteStore& store,
-                     const PageSelection& selection, Output& out) {
-  return selection.ForEach(
+                     const Flags& flags, Output& out) {
+  return flags.selection.ForEach(
       store.crawl_db(),
       [&](std::string_view page, const proto::PageRecord& record) {
         if (record.state() == proto::NEW) return true;
-        std::string digest;
-        for (const char c : record.payload_digest()) {
-          digest += fmt::format("{:02x}", static_cast<uint8_t>(c));
-        }
         return out.Write(fmt::format(
             "{}\t{}\t{}\t{}\t{}\t{}\n", UrlOfPage(page),
             StateName(record.state()), record.http_status(),
             record.visited_ms() == 0 ? "" : Rfc3339(record.visited_ms()),
-            digest,
+            record.payload_digest(),
             record.has_archive()
                 ? fmt::format("{}:{}:{}", record.archive().file(),
                               record.archive().offset(),
@@ -65,9 +61,9 @@ absl::Status Fetches(const ChosenSite&, storage::SiteStore& store,
 
 // A page whose outlinks are gone (released file, nothing archived) has none.
 absl::Status Links(const ChosenSite&, storage::SiteStore& store,
-                   const PageSelection& selection, Output& out) {
+                   const Flags& flags, Output& out) {
   absl::Status problem;
-  absl::Status walked = selection.ForEach(
+  absl::Status walked = flags.selection.ForEach(
       store.crawl_db(),
       [&](std::string_view page, const proto::PageRecord& record) {
         if (!record.has_archive()) return true;
@@ -86,8 +82,62 @@ absl::Status Links(const ChosenSite&, storage::SiteStore& store,
   return walked.ok() ? problem : walked;
 }
 
+// A line a page: what would end it is escaped.
+std::string OnOneLine(std::string_view text) {
+  std::string line;
+  line.reserve(text.size());
+  for (const char c : text) {
+    switch (c) {
+      case '\n':
+        line += "\\n";
+        break;
+      case '\r':
+        line += "\\r";
+        break;
+      case '\t':
+        line += "\\t";
+        break;
+      case '\\':
+        line += "\\\\";
+        break;
+      default:
+        line += c;
+    }
+  }
+  return line;
+}
+
+// Pages that are not HTML, or whose content is gone, have no text.
+absl::Status Text(const ChosenSite&, storage::SiteStore& store,
+                  const Flags& flags, Output& out) {
+  absl::Status problem;
+  ArchivedHtml reader;
+  absl::Status walked = flags.selection.ForEach(
+      store.crawl_db(),
+      [&](std::string_view key, const proto::PageRecord& record) {
+        auto page = ReadArchivedPage(store.archive(), record);
+        if (absl::IsNotFound(page.status())) return true;
+        if (!page.ok()) {
+          problem = page.status();
+          return false;
+        }
+        const auto html = reader.Html(*page);
+        if (!html.has_value()) return true;
+        const std::string text = reader.Text(*html);
+        if (!flags.site.json()) {
+          return out.Write(
+              fmt::format("{}\t{}\n", UrlOfPage(key), OnOneLine(text)));
+        }
+        return out.WriteJson({{"url", UrlOfPage(key)},
+                              {"title", reader.Title(*html).value_or("")},
+                              {"text", text}});
+      });
+  return walked.ok() ? problem : walked;
+}
+
 absl::Status Cdxj(const ChosenSite& site, storage::SiteStore&,
-                  const PageSelection& selection, Output& out) {
+                  const Flags& flags, Output& out) {
+  const PageSelection& selection = flags.selection;
   if (selection.has_state()) {
     return absl::InvalidArgumentError(
         "--state does not go with cdxj: the index knows captures, not pages");
@@ -133,7 +183,7 @@ ExitCode Export(Flags& flags, Walk walk) {
   auto store = OpenSite(*site);
   if (!store.ok()) return Report(store.status());
   Output out;
-  absl::Status walked = walk(*site, **store, flags.selection, out);
+  absl::Status walked = walk(*site, **store, flags, out);
   const ExitCode written = out.Finish();
   return walked.ok() ? written : Report(walked);
 }
@@ -150,19 +200,25 @@ void AddExportCommand(CLI::App& app, ExitCode& exit_code) {
     flags->site.AddDataFlags(*kind);
     flags->selection.AddFlags(*kind);
     kind->footer(std::string("Example:\n  ") + footer +
-                 "\n\nThe lines are for machines already: --json changes "
-                 "nothing.");
+                 (walk == Text ? "\n\nWithout --json, line ends, tabs and "
+                                 "backslashes in the text are escaped."
+                               : "\n\nThe lines are for machines already: "
+                                 "--json changes nothing."));
     kind->callback(
         [flags, walk, &exit_code] { exit_code = Export(*flags, walk); });
   };
   add("urls", "one URL a line, in key order", Urls,
       "gannet export urls --state failed --data ./tokyo");
   add("fetches",
-      "url, state, HTTP status, visited, SHA-1, archive file:offset:length, "
+      "url, state, HTTP status, visited, digest, archive file:offset:length, "
       "between tabs",
       Fetches, "gannet export fetches --since 24h --data ./tokyo");
   add("links", "from<TAB>to, as the archive has them", Links,
       "gannet export links --host www.example.org --data ./tokyo");
+  add("text",
+      "url<TAB>the visible text of each HTML page; with --json an object a line "
+      "(url, title, text)",
+      Text, "gannet export text --host www.example.org --data ./tokyo");
   add("cdxj", "the index of all archive files, merged and sorted", Cdxj,
       "gannet export cdxj --data ./tokyo > index.cdxj");
   command->footer("Example:\n  gannet export urls --data ./tokyo | wc -l");

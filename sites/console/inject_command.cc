@@ -43,7 +43,13 @@ ExitCode Inject(const Flags& flags) {
             : fmt::format(", {} of blocked domains", counts.blocked)));
   }
   const ExitCode written = out.Finish();
-  return injection.nothing_was_good() ? kFailed : written;
+  if (!injection.nothing_was_good()) return written;
+  if (counts.blocked > 0 && injection.bad() == 0) {
+    return Report(absl::FailedPreconditionError(
+        "nothing was added: 'gannet block' forbids these domains "
+        "('gannet block --undo DOMAIN' allows one again)"));
+  }
+  return kFailed;
 }
 
 }  // namespace

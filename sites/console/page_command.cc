@@ -23,13 +23,6 @@ struct Flags {
   bool body = false;
 };
 
-std::string Hex(std::string_view bytes) {
-  std::string hex;
-  for (const char c : bytes)
-    hex += fmt::format("{:02x}", static_cast<uint8_t>(c));
-  return hex;
-}
-
 nlohmann::json TimeOrNull(int64_t ms) {
   return ms == 0 ? nlohmann::json() : nlohmann::json(Rfc3339(ms));
 }
@@ -52,7 +45,7 @@ absl::StatusOr<nlohmann::json> Describe(storage::SiteStore& store,
                          {"retries", record.retries()},
                          {"etag", record.etag()},
                          {"last_modified", record.last_modified()},
-                         {"digest", Hex(record.payload_digest())},
+                         {"digest", record.payload_digest()},
                          {"visits", record.change().visits()},
                          {"changes", record.change().changes()},
                          {"finished_reason", record.finished_reason()},
@@ -80,7 +73,10 @@ absl::StatusOr<nlohmann::json> Describe(storage::SiteStore& store,
   }
   page["archive"]["content_type"] = archived->content_type;
   page["archive"]["body_bytes"] = archived->body.size();
-  if (auto title = TitleOf(*archived)) page["title"] = *title;
+  ArchivedHtml reader;
+  if (const auto html = reader.Html(*archived)) {
+    if (auto title = reader.Title(*html)) page["title"] = *title;
+  }
   return page;
 }
 
@@ -127,7 +123,7 @@ ExitCode PrintBody(storage::SiteStore& store, const proto::PageRecord& record) {
   }
   if (!page.ok()) return Report(page.status());
   if (!page->content_encoding.empty()) {
-    fmt::print(stderr, "note: the body is as the server sent it, {}-coded\n",
+    fmt::print(stderr, "note: the body is as the server sent it: '{}' cannot be undone\n",
                ForTerminal(page->content_encoding));
   }
   Output out;
@@ -171,7 +167,7 @@ void AddPageCommand(CLI::App& app, ExitCode& exit_code) {
       app.add_subcommand("page", "one page: its record, its content");
   command->add_option("URL", flags->url, "the page")->required();
   command->add_flag("--body", flags->body,
-                    "print the archived content instead, byte for byte");
+                    "print the archived content instead, content coding undone");
   flags->site.AddDataFlags(*command);
   command->footer(
       "Example:\n  gannet page https://example.org/ --body --data ./tokyo\n\n"

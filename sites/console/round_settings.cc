@@ -62,6 +62,7 @@ void SetFetch(const SiteConfig& config, jobs::FetchSettings& fetch) {
   download.first_byte_timeout = section.first_byte_timeout;
   download.timeout = section.timeout;
   download.min_speed = static_cast<int64_t>(section.min_speed);
+  download.min_speed_time = section.min_speed_time;
   download.bandwidth = static_cast<int64_t>(section.bandwidth);
   download.http2 = section.http2;
   download.proxy = section.proxy;
@@ -111,6 +112,7 @@ absl::StatusOr<PreparedRounds> PrepareRounds(const SiteConfig& config) {
 
   jobs::RoundSettings& settings = prepared.settings;
   settings.generate.width = static_cast<size_t>(config.crawl.width);
+  settings.generate.max_pages_per_host = config.urls.max_pages_per_host;
   settings.generate.per_host = static_cast<size_t>(config.crawl.per_host);
   settings.time_limit = config.crawl.time_limit;
   settings.min_free = config.archive.min_free;

@@ -58,6 +58,10 @@ void SiteFlags::AddFetchFlags(CLI::App& command) {
       .add_option("--delay", delay_,
                   "seconds between two requests to a host [1]")
       ->type_name("SECONDS");
+  AddNetworkFlags(command);
+}
+
+void SiteFlags::AddNetworkFlags(CLI::App& command) {
   command
       .add_option("--contact", contact_,
                   "how webmasters reach you; needed for the real web")

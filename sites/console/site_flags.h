@@ -26,7 +26,9 @@ class SiteFlags {
   void AddDataFlags(CLI::App& command);
   // --quiet.
   void AddQuietFlag(CLI::App& command);
-  // --width, --per-host, --delay, --contact, --connect-to.
+  // --contact, --connect-to.
+  void AddNetworkFlags(CLI::App& command);
+  // These, and --width, --per-host, --delay.
   void AddFetchFlags(CLI::App& command);
   // --rounds, --wait.
   void AddRoundFlags(CLI::App& command);

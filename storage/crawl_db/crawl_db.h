@@ -210,9 +210,11 @@ class CrawlDb {
 
   // The deferred URLs with the most cash.
   absl::StatusOr<std::vector<Found>> TopDeferred(size_t most);
-  // Lets deferred URLs in; those not deferred are skipped.
+  // Lets deferred URLs in; those not deferred are skipped, and those whose host
+  // has `most_host_pages` (0: no limit) are dropped, as Settle() does.
   absl::StatusOr<PutCounts> Undefer(absl::Span<const PageKey> pages,
-                                    const Moment& moment);
+                                    const Moment& moment,
+                                    int64_t most_host_pages = 0);
   // Cuts the next batch out of an outbox, synced; kNotFound if it is empty.
   absl::StatusOr<OutboxCut> CutOutbox(SiteId destination, size_t most);
   // Batches cut and not yet acknowledged, oldest first.

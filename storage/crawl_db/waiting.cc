@@ -2,6 +2,7 @@
 // row per URL and merge the cash of what is found again.
 #include <algorithm>
 
+#include "storage/crawl_db/admission.h"
 #include "storage/crawl_db/crawl_db.h"
 #include "storage/crawl_db/sorted.h"
 #include "storage/crawl_db/store.h"
@@ -124,7 +125,8 @@ absl::StatusOr<std::vector<Found>> CrawlDb::TopDeferred(size_t most) {
 }
 
 absl::StatusOr<PutCounts> CrawlDb::Undefer(absl::Span<const PageKey> pages,
-                                           const Moment& moment) {
+                                           const Moment& moment,
+                                           int64_t most_host_pages) {
   std::vector<PageKey> sorted(pages.begin(), pages.end());
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
@@ -148,8 +150,12 @@ absl::StatusOr<PutCounts> CrawlDb::Undefer(absl::Span<const PageKey> pages,
     edit.delta.deferred -= url->cash;
     urls.push_back(*std::move(url));
   }
-  absl::StatusOr<PutCounts> counts = AddFound(edit, urls, moment);
+  Settlement limits;
+  limits.most_host_pages = most_host_pages;
+  Admission admission(*this, limits);
+  absl::StatusOr<PutCounts> counts = AddFound(edit, urls, moment, &admission);
   if (!counts.ok()) return counts;
+  counts->dropped = admission.dropped();
   if (absl::Status status = store_->Commit(edit, /*sync=*/false);
       !status.ok()) {
     return status;

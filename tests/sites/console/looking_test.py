@@ -116,7 +116,7 @@ class Page(ConsoleTest):
         self.assertEqual(page["score"], page["cash"] + page["history"])
         self.assertEqual(page["visited"], "2023-11-14T22:13:20.000Z")
         self.assertEqual(page["due"], "2096-10-02T07:06:40.000Z")
-        self.assertEqual(page["digest"], "0f" * 20)
+        self.assertRegex(page["digest"], "^sha1:[A-Z2-7]{32}$")
         self.assertEqual(page["archive"]["file"], 1)
         self.assertEqual(page["title"], "Home \x1b[2J page")
 
@@ -233,7 +233,6 @@ class CheckRobots(ConsoleTest):
         for file in ("none.txt", "."):
             self.assertIn("cannot be read", self.gannet(
                 "check", "robots", "http://a.example/", "--file", file, code=2).err)
-        self.gannet("check", "robots", "http://a.example/", code=2)
 
     def test_a_hostile_rule_cannot_reach_the_terminal(self):
         answer = self.gannet("check", "robots", "http://a.example/x", "--file", "-",

@@ -12,6 +12,7 @@
 
 #include <cstdlib>
 
+#include "storage/archive/digest.h"
 #include "storage/archive/outlinks.h"
 #include "storage/site_store/site_store.h"
 
@@ -53,7 +54,7 @@ Completion Fetch(SiteStore& store, const std::string& url, absl::Time when,
   done.outcome.set_state(proto::FETCHED);
   done.outcome.set_http_status(200);
   done.outcome.set_visited_ms(absl::ToUnixMillis(when));
-  done.outcome.set_payload_digest(std::string(20, '\x0f'));
+  done.outcome.set_payload_digest(Sha1Digest(body));
   proto::ArchivePosition* at = done.outcome.mutable_archive();
   at->set_file(static_cast<uint32_t>(positions->front().file));
   at->set_offset(positions->front().offset);

@@ -1,0 +1,54 @@
+// SingleFetch asks for one URL at a time, and waits: `gannet check` wants to
+// know what a crawl would do, without a round. It goes the fetcher's way (the
+// same resolver, address check, downloader, reading of robots.txt), but for
+// turns: one question of a person needs no queue. Nothing is stored. Not
+// thread-safe.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "jobs/fetch/fetcher.h"
+#include "proto/crawl_db.pb.h"
+#include "storage/url/url.h"
+
+namespace gannet::jobs {
+
+class SingleFetch {
+ public:
+  static absl::StatusOr<std::unique_ptr<SingleFetch>> Create(
+      FetchSettings settings);
+  ~SingleFetch();
+
+  // Resolves, checks the address, asks. Robots.txt is the caller's to ask
+  // first. What goes wrong is in the response.
+  Response Get(const storage::Url& url);
+
+  struct Robots {
+    proto::RobotsRules stored;  // As a host's record would have it.
+    std::vector<std::string> urls;  // Where it was looked for, in order.
+    Failure failure = Failure::kNone;
+    std::string detail;
+  };
+  // The robots.txt of the URL's origin, through redirects.
+  Robots GetRobots(const storage::Url& url);
+
+ private:
+  explicit SingleFetch(FetchSettings settings);
+  Response Ask(const storage::Url& url, Request request);
+  Resolver::Result Resolve(const storage::Url& url);
+  // Until `done`.
+  void RunUntil(const bool& done);
+
+  const FetchSettings settings_;
+  const AddressCheck address_check_;
+  std::unique_ptr<EventLoop> loop_;
+  std::unique_ptr<Resolver> resolver_;
+  std::unique_ptr<Downloader> downloader_;
+  Response response_;
+  bool has_response_ = false;
+};
+
+}  // namespace gannet::jobs
