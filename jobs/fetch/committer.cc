@@ -1,6 +1,7 @@
 #include "jobs/fetch/committer.h"
 
 #include "absl/time/clock.h"
+#include "jobs/fetch/thread_name.h"
 
 namespace gannet::jobs {
 
@@ -60,6 +61,7 @@ absl::Status Committer::Write(Group& group) {
 }
 
 void Committer::Run() {
+  NameThread("commit");
   for (;;) {
     Group group;
     {

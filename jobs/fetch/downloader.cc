@@ -14,6 +14,9 @@ namespace {
 // Each with a hundred or so hosts when thousands are crawled.
 constexpr size_t kMultis = 64;
 
+// Of a body, on the server's word alone.
+constexpr size_t kMostReserved = 64 << 10;
+
 struct ListDeleter {
   void operator()(curl_slist* list) const { curl_slist_free_all(list); }
 };
@@ -98,8 +101,13 @@ struct Downloader::Slot {
   uint64_t serial = 0;  // 0: free.
   Request request;
   Response response;
+  // What the handle has been told, and need not be told again.
   List headers;
+  bool headers_are_plain = false;  // No validators among them.
+  bool headers_compressed = false;
   List connect_to;
+  Address address;
+  uint16_t port = 0;
   bool head_complete = false;
   size_t header_bytes = 0;
   char error[CURL_ERROR_SIZE] = {};
@@ -221,6 +229,51 @@ void Downloader::SetUp(Slot& slot) {
   set(CURLOPT_TCP_NODELAY, 1L);
 }
 
+void Downloader::SetHeaders(Slot& slot) {
+  const Request& request = slot.request;
+  // A slot asks for page after page with the same fields.
+  const bool is_plain =
+      request.if_none_match.empty() && request.if_modified_since.empty();
+  if (is_plain && slot.headers_are_plain &&
+      slot.headers_compressed == request.compressed) {
+    return;
+  }
+  slot.headers_are_plain = is_plain;
+  slot.headers_compressed = request.compressed;
+  slot.headers.reset();
+  Append(slot.headers, "Accept: " + settings_.accept);
+  if (!settings_.accept_language.empty()) {
+    Append(slot.headers, "Accept-Language: " + settings_.accept_language);
+  }
+  Append(slot.headers, request.compressed
+                           ? "Accept-Encoding: gzip, deflate, br, zstd"
+                           : "Accept-Encoding: identity");
+  if (!request.if_none_match.empty()) {
+    Append(slot.headers, "If-None-Match: " + request.if_none_match);
+  }
+  if (!request.if_modified_since.empty()) {
+    Append(slot.headers, "If-Modified-Since: " + request.if_modified_since);
+  }
+  curl_easy_setopt(slot.easy, CURLOPT_HTTPHEADER, slot.headers.get());
+}
+
+void Downloader::SetAddress(Slot& slot) {
+  const Request& request = slot.request;
+  if (slot.connect_to != nullptr && slot.port == request.port &&
+      slot.address == request.address) {
+    return;
+  }
+  slot.address = request.address;
+  slot.port = request.port;
+  slot.connect_to.reset();
+  const std::string address = request.address.ToString();
+  Append(slot.connect_to,
+         request.address.is_ipv4()
+             ? fmt::format("::{}:{}", address, request.port)
+             : fmt::format("::[{}]:{}", address, request.port));
+  curl_easy_setopt(slot.easy, CURLOPT_CONNECT_TO, slot.connect_to.get());
+}
+
 void Downloader::Start(uint64_t id, Request request) {
   Slot& slot = *TakeSlot();
   slot.id = id;
@@ -234,35 +287,12 @@ void Downloader::Start(uint64_t id, Request request) {
   slot.header_bytes = 0;
   slot.error[0] = 0;
 
-  slot.headers.reset();
-  Append(slot.headers, "Accept: " + settings_.accept);
-  if (!settings_.accept_language.empty()) {
-    Append(slot.headers, "Accept-Language: " + settings_.accept_language);
-  }
-  Append(slot.headers, slot.request.compressed
-                           ? "Accept-Encoding: gzip, deflate, br, zstd"
-                           : "Accept-Encoding: identity");
-  if (!slot.request.if_none_match.empty()) {
-    Append(slot.headers, "If-None-Match: " + slot.request.if_none_match);
-  }
-  if (!slot.request.if_modified_since.empty()) {
-    Append(slot.headers,
-           "If-Modified-Since: " + slot.request.if_modified_since);
-  }
-  slot.connect_to.reset();
-  if (settings_.proxy.empty()) {
-    const std::string address = slot.request.address.ToString();
-    Append(slot.connect_to,
-           slot.request.address.is_ipv4()
-               ? fmt::format("::{}:{}", address, slot.request.port)
-               : fmt::format("::[{}]:{}", address, slot.request.port));
-  }
+  SetHeaders(slot);
+  if (settings_.proxy.empty()) SetAddress(slot);
   curl_easy_setopt(slot.easy, CURLOPT_URL, slot.request.url.c_str());
   curl_easy_setopt(
       slot.easy, CURLOPT_REQUEST_TARGET,
       settings_.proxy.empty() ? slot.request.target.c_str() : nullptr);
-  curl_easy_setopt(slot.easy, CURLOPT_HTTPHEADER, slot.headers.get());
-  curl_easy_setopt(slot.easy, CURLOPT_CONNECT_TO, slot.connect_to.get());
   ++active_;
   first_bytes_.push_back({slot.response.started + settings_.first_byte_timeout,
                           &slot, slot.serial});
@@ -314,6 +344,15 @@ size_t Downloader::OnBody(char* data, size_t size, size_t count,
     slot.response.failure = Failure::kMemory;
     return CURL_WRITEFUNC_ERROR;
   }
+  if (slot.response.body.empty()) {
+    // Room for all of it at once, if the server says how much, and is believed.
+    curl_off_t announced = 0;
+    curl_easy_getinfo(slot.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T,
+                      &announced);
+    slot.response.body.reserve(static_cast<size_t>(std::clamp<curl_off_t>(
+        announced, static_cast<curl_off_t>(length),
+        static_cast<curl_off_t>(std::max(length, kMostReserved)))));
+  }
   slot.response.body.append(data, length);
   owner.buffered_ += length;
   return slot.response.is_cut ? CURL_WRITEFUNC_ERROR : size * count;
@@ -362,6 +401,7 @@ int Downloader::OnSocket(CURL*, curl_socket_t fd, int what, void* data_multi,
   uint32_t events = 0;
   if (what & CURL_POLL_IN) events |= EPOLLIN;
   if (what & CURL_POLL_OUT) events |= EPOLLOUT;
+  if (multi.owner->loop_->SetEvents(fd, events)) return 0;
   multi.owner->loop_->Watch(fd, events, [&multi, fd](uint32_t ready) {
     int action = 0;
     if (ready & EPOLLIN) action |= CURL_CSELECT_IN;

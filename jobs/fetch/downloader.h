@@ -92,6 +92,8 @@ class Downloader {
              Done done);
   Slot* TakeSlot();
   void SetUp(Slot& slot);
+  void SetHeaders(Slot& slot);
+  void SetAddress(Slot& slot);
   void Finish(Slot& slot, CURLcode code);
   void Drain(Multi& multi);
   void CheckFirstBytes(absl::Time now);

@@ -62,6 +62,18 @@ void EventLoop::Watch(int fd, uint32_t events, Ready ready) {
   }
 }
 
+bool EventLoop::SetEvents(int fd, uint32_t events) {
+  const auto it = watched_.find(fd);
+  if (it == watched_.end()) return false;
+  if (it->second.events == events) return true;
+  it->second.events = events;
+  epoll_event event = EventFor(fd, it->second.generation, events);
+  if (epoll_ctl(epoll_fd_, EPOLL_CTL_MOD, fd, &event) != 0) {
+    epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, fd, &event);
+  }
+  return true;
+}
+
 void EventLoop::Forget(int fd) {
   if (watched_.erase(fd) > 0) {
     epoll_ctl(epoll_fd_, EPOLL_CTL_DEL, fd, nullptr);

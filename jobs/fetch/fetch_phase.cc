@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "jobs/fetch/thread_name.h"
 #include "jobs/fetch/work_queue.h"
 
 namespace gannet::jobs {
@@ -51,7 +53,8 @@ absl::Status FetchPhase::Run(storage::SiteStore& store, absl::Time deadline,
     running_ = fetcher->get();
   }
 
-  const auto work = [&] {
+  const auto work = [&](int number) {
+    NameThread("parse-" + std::to_string(number));
     PageWorker worker(settings_.page, &store);
     while (std::optional<Answer> answer = answers.Pop()) {
       if (worker_error.is_set()) continue;  // The page stays in the round.
@@ -71,9 +74,14 @@ absl::Status FetchPhase::Run(storage::SiteStore& store, absl::Time deadline,
           ? settings_.workers
           : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   std::vector<std::thread> threads;
-  for (int i = 0; i < workers; ++i) threads.emplace_back(work);
+  for (int i = 0; i < workers; ++i) threads.emplace_back(work, i);
 
-  absl::Status status = (*fetcher)->Run(deadline, stop, worker_error.is_set());
+  absl::Status status;
+  std::thread network([&] {
+    NameThread("network");
+    status = (*fetcher)->Run(deadline, stop, worker_error.is_set());
+  });
+  network.join();
   answers.Close();
   for (std::thread& thread : threads) thread.join();
   const absl::Status committed = committer.Finish();

@@ -200,12 +200,9 @@ void Fetcher::AskPage(HostState& asked, uint32_t index) {
   Flight flight;
   flight.host = index;
   flight.task = std::move(asked.pages.front());
+  flight.url = std::move(asked.front_url);
   asked.pages.pop_front();
   --pages_left_;
-  const std::string url =
-      storage::UrlFromSurt(storage::SurtOf(flight.task.page.bytes))
-          .value_or("");
-  storage::Url::Parse(url, nullptr, flight.url);
 
   Request request;
   request.url = flight.url.href();
@@ -264,7 +261,10 @@ void Fetcher::OnPage(Flight flight, Response response) {
   }
   const absl::Time now = absl::Now();
   HostState& asked = host(flight.host);
-  const Outcome outcome = OutcomeOf(response, /*was_conditional=*/true, now);
+  Outcome outcome;
+  if (ConcernsHost(response)) {
+    outcome = OutcomeOf(response, /*was_conditional=*/true, now);
+  }
   absl::Duration rest;
   if (outcome.host_is_busy || outcome.host_is_unreachable) {
     ++asked.failures;

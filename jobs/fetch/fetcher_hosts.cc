@@ -82,7 +82,7 @@ void Fetcher::Advance(uint32_t index) {
       return Retire(state);
     }
   }
-  storage::Url url;
+  storage::Url& url = state.front_url;
   while (state.quests.empty() && !state.pages.empty()) {
     const PageTask& task = state.pages.front();
     storage::Url::Parse(

@@ -56,6 +56,7 @@ struct HostState {
   Address address;
 
   std::deque<PageTask> pages;
+  storage::Url front_url;  // Of the first page, when its turn is wanted.
   std::deque<std::unique_ptr<RobotsQuest>> quests;
   std::map<std::string, OriginRules> origins;  // By "https://host:port".
 

@@ -62,6 +62,10 @@ Outcome OutcomeOf(const Response& response, bool was_conditional,
                   absl::Time now) {
   if (response.failure != Failure::kNone) return OfFailure(response);
   Outcome outcome;
+  if (response.status >= 200 && response.status < 300) {
+    outcome.state = proto::FETCHED;
+    return outcome;
+  }
   outcome.reason = fmt::format("http {}", response.status);
   const storage::HttpHead head = storage::SplitHttpResponse(response.head);
   switch (response.status) {
@@ -98,10 +102,6 @@ Outcome OutcomeOf(const Response& response, bool was_conditional,
       outcome.try_again = true;
       return outcome;
     default:
-      if (response.status >= 200 && response.status < 300) {
-        outcome.state = proto::FETCHED;
-        outcome.reason.clear();
-      }
       outcome.try_again = response.status >= 500;
       return outcome;
   }

@@ -24,6 +24,13 @@ struct Outcome {
 };
 
 // `was_conditional`: the request had a validator, so that 304 makes sense.
+// Whether it says anything of the host but that it is there. If not, whoever
+// looks after hosts need not read it.
+inline bool ConcernsHost(const Response& response) {
+  return response.failure != Failure::kNone || response.status == 429 ||
+         response.status == 503;
+}
+
 Outcome OutcomeOf(const Response& response, bool was_conditional,
                   absl::Time now);
 

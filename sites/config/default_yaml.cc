@@ -27,7 +27,8 @@ crawl:
   width: 20000              # Pages of one round, at most.
   per_host: 200             # Of these, of one host: 200 s at a delay of 1 s.
   time_limit: 30m           # A round ends then; slow hosts' pages wait for the next.
-  order: opic               # opic: important pages first; or breadth-first, random.
+  order: auto               # opic: important pages first; or breadth-first, random.
+                            # Fixed with the first page; auto is opic, or what is fixed.
 
 update:
   new_pages: auto           # New pages a round may add; auto is 4 times the width.

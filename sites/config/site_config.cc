@@ -59,9 +59,10 @@ void Read(YamlSection section, CrawlSection& crawl) {
   section.Duration("time_limit", crawl.time_limit, absl::Seconds(1),
                    absl::Hours(24 * 365));
   section.Choice("order", crawl.order,
-                 {{"opic", CrawlOrder::kOpic},
-                  {"breadth-first", CrawlOrder::kBreadthFirst},
-                  {"random", CrawlOrder::kRandom}});
+                 {{"auto", std::nullopt},
+                  {"opic", storage::Order::kOpic},
+                  {"breadth-first", storage::Order::kBreadthFirst},
+                  {"random", storage::Order::kRandom}});
   section.End();
 }
 

@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "storage/crawl_db/order.h"
 #include "storage/url/canonical.h"
 #include "storage/url/filter.h"
 
@@ -38,13 +39,11 @@ struct UserAgentSection {
   bool operator==(const UserAgentSection&) const = default;
 };
 
-enum class CrawlOrder { kOpic, kBreadthFirst, kRandom };
-
 struct CrawlSection {
   int64_t width = 20'000;
   int64_t per_host = 200;
   absl::Duration time_limit = absl::Minutes(30);
-  CrawlOrder order = CrawlOrder::kOpic;
+  std::optional<storage::Order> order;  // Nothing: what the site has.
   bool operator==(const CrawlSection&) const = default;
 };
 

@@ -34,6 +34,7 @@ absl::Status EnsureIdentity(storage::CrawlDb& db, const SiteConfig& config) {
 storage::SiteStoreSettings StoreSettingsOf(const SiteConfig& config) {
   storage::SiteStoreSettings settings;
   settings.folder = config.site.data;
+  settings.order = config.crawl.order;
   settings.archive.prefix = config.archive.prefix;
   settings.archive.site = config.site.name;
   settings.archive.file_size = config.archive.file_size;

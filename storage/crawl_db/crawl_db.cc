@@ -9,13 +9,17 @@ CrawlDb::~CrawlDb() = default;
 
 absl::StatusOr<std::unique_ptr<CrawlDb>> CrawlDb::Open(
     const CrawlDbSettings& settings) {
-  absl::StatusOr<std::unique_ptr<Store>> store = Store::Open(
-      settings.folder, {.block_cache_bytes = settings.block_cache_bytes,
-                        .write_buffer_bytes = settings.write_buffer_bytes});
+  absl::StatusOr<std::unique_ptr<Store>> store =
+      Store::Open(settings.folder,
+                  {.block_cache_bytes = settings.block_cache_bytes,
+                   .write_buffer_bytes = settings.write_buffer_bytes},
+                  settings.order);
   if (!store.ok()) return store.status();
   std::unique_ptr<CrawlDb> crawl_db(new CrawlDb(*std::move(store)));
   if (absl::Status s = crawl_db->FinishBlocks(); !s.ok()) return s;
   return crawl_db;
 }
+
+Order CrawlDb::order() const { return store_->order(); }
 
 }  // namespace gannet::storage

@@ -25,6 +25,7 @@
 #include "absl/types/span.h"
 #include "proto/crawl_db.pb.h"
 #include "storage/crawl_db/keys.h"
+#include "storage/crawl_db/order.h"
 #include "storage/crawl_db/totals.h"
 
 namespace gannet::storage {
@@ -40,6 +41,8 @@ struct CrawlDbSettings {
   std::string folder;
   uint64_t block_cache_bytes = 128 << 20;
   uint64_t write_buffer_bytes = 96 << 20;
+  // Nothing: what the DB has, which for a new one is OPIC.
+  std::optional<Order> order = std::nullopt;
 };
 
 // A URL that was found, with the cash that it brings.
@@ -141,7 +144,8 @@ struct Check {
 
 class CrawlDb {
  public:
-  // kFailedPrecondition: in use, or written by a newer version.
+  // kFailedPrecondition: in use, written by a newer version, or its pages are
+  // in another order.
   // kResourceExhausted: disk full. kDataLoss: damaged.
   static absl::StatusOr<std::unique_ptr<CrawlDb>> Open(
       const CrawlDbSettings& settings);
@@ -251,6 +255,7 @@ class CrawlDb {
   absl::Status SetIdentity(const proto::SiteIdentity& identity);
 
   Totals totals() const;
+  Order order() const;
 
   // --- The operator's block list (block.cc) ----------------------------------
 

@@ -74,6 +74,7 @@ inline constexpr char kArchive[] = "archive";
 inline constexpr char kIdentity[] = "identity";
 inline constexpr char kVerified[] = "verified";
 inline constexpr char kBlockList[] = "blocked";
+inline constexpr char kOrder[] = "order";
 std::string NextSequence(SiteId destination);
 
 std::string ActiveFrontier(uint8_t step, std::string_view page);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "storage/crawl_db/score.h"
 #include "storage/crawl_db/store.h"
 
 namespace gannet::storage {
@@ -19,8 +18,8 @@ inline void EnterFrontier(Store& store, Edit& edit, std::string_view page,
                           proto::PageRecord& record) {
   record.set_place(proto::READY);
   record.clear_ready_ms();
-  store.Put(edit, Column::kFrontier, keys::ActiveFrontier(StepOf(record), page),
-            {});
+  store.Put(edit, Column::kFrontier,
+            keys::ActiveFrontier(store.StepOf(page, record), page), {});
   ++edit.delta.frontier_pages;
 }
 
@@ -36,7 +35,7 @@ inline void DeleteFrontierRow(Store& store, Edit& edit, std::string_view page,
 
 inline void LeaveFrontier(Store& store, Edit& edit, std::string_view page,
                           const proto::PageRecord& record) {
-  DeleteFrontierRow(store, edit, page, StepOf(record));
+  DeleteFrontierRow(store, edit, page, store.StepOf(page, record));
   --edit.delta.frontier_pages;
 }
 

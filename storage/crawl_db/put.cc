@@ -34,7 +34,7 @@ bool KeepsCash(const proto::PageRecord& record, const Moment& moment) {
 void AddCash(Store& store, Edit& edit, std::string_view page,
              proto::PageRecord& record, int64_t cash, const Moment& moment) {
   if (cash == 0) return;
-  const uint8_t step = StepOf(record);
+  const uint8_t step = store.StepOf(page, record);
   if (KeepsCash(record, moment)) {
     record.set_cash(record.cash() + cash);
     edit.delta.pages += cash;
@@ -44,10 +44,10 @@ void AddCash(Store& store, Edit& edit, std::string_view page,
   }
   const bool in_frontier =
       record.place() == proto::READY && !store.IsClaimed(page);
-  if (in_frontier && StepOf(record) != step) {
+  const uint8_t next = store.StepOf(page, record);
+  if (in_frontier && next != step) {
     DeleteFrontierRow(store, edit, page, step);
-    store.Put(edit, Column::kFrontier,
-              keys::ActiveFrontier(StepOf(record), page), {});
+    store.Put(edit, Column::kFrontier, keys::ActiveFrontier(next, page), {});
   }
   store.PutMessage(edit, Column::kPages, page, record);
 }

@@ -6,10 +6,15 @@
 // scores use fewer steps than there are; nothing is lost by it.
 #pragma once
 
+#include <xxhash.h>
+
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <string_view>
 
 #include "proto/crawl_db.pb.h"
+#include "storage/crawl_db/order.h"
 
 namespace gannet::storage {
 
@@ -29,8 +34,24 @@ inline uint64_t Score(const proto::PageRecord& page) {
          static_cast<uint64_t>(page.history());
 }
 
-inline uint8_t StepOf(const proto::PageRecord& page) {
-  return ScoreStep(Score(page));
+inline constexpr uint8_t kBestStep = 251;
+
+// The step of a page that stands in the frontier of a DB of this order. In the
+// two that are not OPIC's a page never moves: its depth is that of the first
+// link to it.
+inline uint8_t StepOf(Order order, std::string_view page,
+                      const proto::PageRecord& record) {
+  switch (order) {
+    case Order::kBreadthFirst:
+      return static_cast<uint8_t>(
+          kBestStep - std::min<uint32_t>(record.depth(), kBestStep));
+    case Order::kRandom:
+      return static_cast<uint8_t>(XXH3_64bits(page.data(), page.size()) %
+                                  (kBestStep + 1));
+    case Order::kOpic:
+      break;
+  }
+  return ScoreStep(Score(record));
 }
 
 }  // namespace gannet::storage

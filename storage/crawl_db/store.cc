@@ -47,7 +47,8 @@ absl::Status FromRocksDb(const rocksdb::Status& status,
 }
 
 absl::StatusOr<std::unique_ptr<Store>> Store::Open(const std::string& folder,
-                                                   const StoreMemory& memory) {
+                                                   const StoreMemory& memory,
+                                                   std::optional<Order> order) {
   absl::StatusOr<DataFolder> data_folder = DataFolder::Open(folder);
   if (!data_folder.ok()) return data_folder.status();
   std::unique_ptr<Store> store(new Store(*std::move(data_folder)));
@@ -58,6 +59,7 @@ absl::StatusOr<std::unique_ptr<Store>> Store::Open(const std::string& folder,
   if (!status.ok()) return FromRocksDb(status, "cannot open " + folder);
   store->db_.reset(db);
   if (absl::Status loaded = store->Load(); !loaded.ok()) return loaded;
+  if (absl::Status s = store->SetOrder(order); !s.ok()) return s;
   return store;
 }
 
@@ -114,6 +116,33 @@ absl::Status Store::Load() {
     ++resting_hosts_;
   }
   return FromRocksDb(it->status(), "reading the schedule");
+}
+
+// A DB without the row is OPIC's.
+absl::Status Store::SetOrder(std::optional<Order> wanted) {
+  if (auto name = Get(Column::kMeta, keys::kOrder); name.ok()) {
+    const std::optional<Order> stored = OrderFromName(*name);
+    if (!stored.has_value()) return BadRecord("the frontier's order");
+    order_ = *stored;
+  } else if (!absl::IsNotFound(name.status())) {
+    return name.status();
+  }
+  if (!wanted.has_value() || *wanted == order_) return absl::OkStatus();
+  if (totals().KnownPages() > 0) {
+    return absl::FailedPreconditionError(fmt::format(
+        "the pages of this crawl DB are in the order '{}', and '{}' is asked "
+        "for: an order is fixed with the first page. Leave crawl.order out, or "
+        "choose another data folder",
+        OrderName(order_), OrderName(*wanted)));
+  }
+  rocksdb::WriteOptions options;
+  options.sync = true;
+  const rocksdb::Status status =
+      db_->Put(options, column(Column::kMeta), keys::kOrder,
+               ToSlice(OrderName(*wanted)));
+  if (!status.ok()) return FromRocksDb(status, "writing the frontier's order");
+  order_ = *wanted;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> Store::Get(Column column, std::string_view key,

@@ -35,6 +35,7 @@
 #include "storage/crawl_db/columns.h"
 #include "storage/crawl_db/data_folder.h"
 #include "storage/crawl_db/keys.h"
+#include "storage/crawl_db/score.h"
 #include "storage/crawl_db/totals.h"
 #include "storage/mutex.h"
 
@@ -74,8 +75,11 @@ class Store {
     return BucketOf(page_or_host) % kStripes;
   }
 
-  static absl::StatusOr<std::unique_ptr<Store>> Open(const std::string& folder,
-                                                     const StoreMemory& memory);
+  // `order`: nothing takes what is stored. Another than that is
+  // kFailedPrecondition, unless no page is known yet.
+  static absl::StatusOr<std::unique_ptr<Store>> Open(
+      const std::string& folder, const StoreMemory& memory,
+      std::optional<Order> order = std::nullopt);
   ~Store();
 
   rocksdb::DB& db() { return *db_; }
@@ -119,6 +123,11 @@ class Store {
   // A hint, for anybody: false most of the time, and then nobody need be asked.
   bool AnyHostHasPagesAside() const { return resting_hosts_ > 0; }
   bool IsBlocked(std::string_view page) const { return blocked_.Has(page); }
+  Order order() const { return order_; }
+  // Where the page stands in the frontier, if it does.
+  uint8_t StepOf(std::string_view page, const proto::PageRecord& record) const {
+    return storage::StepOf(order_, page, record);
+  }
   Mutex& stripe_mutex(size_t stripe) { return stripes_[stripe].mu; }
 
   // REQUIRES: all stripes are locked, and the list is on disk.
@@ -149,8 +158,11 @@ class Store {
 
   Store(DataFolder folder) : folder_(std::move(folder)) {}
   absl::Status Load();
+  absl::Status SetOrder(std::optional<Order> wanted)
+      ABSL_LOCKS_EXCLUDED(commit_mu_);
 
   DataFolder folder_;
+  Order order_ = Order::kOpic;
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> handles_;
   std::array<Stripe, kStripes> stripes_;

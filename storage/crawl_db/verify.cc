@@ -20,7 +20,6 @@
 #include "storage/crawl_db/changed_rows.h"
 #include "storage/crawl_db/crawl_db.h"
 #include "storage/crawl_db/hash128.h"
-#include "storage/crawl_db/score.h"
 #include "storage/crawl_db/store.h"
 
 namespace gannet::storage {
@@ -127,7 +126,7 @@ absl::Status Verifier::Has(Column column, std::string_view key, bool& has) {
 absl::Status Verifier::Misplaced(std::string_view page,
                                  const proto::PageRecord& record,
                                  std::string& why) {
-  const uint8_t step = StepOf(record);
+  const uint8_t step = store_.StepOf(page, record);
   bool active = false, aside = false, open = false, scheduled = false;
   for (absl::Status status :
        {Has(Column::kFrontier, keys::ActiveFrontier(step, page), active),
@@ -225,7 +224,7 @@ absl::Status Verifier::ScanPages() {
     } else if (fetch_list_.contains(std::string(page))) {
       ++in_round_;
     } else {
-      frontier_wanted_.Add(page, StepOf(record));
+      frontier_wanted_.Add(page, store_.StepOf(page, record));
     }
     const std::string_view page_host = HostPartOf(page);
     if (page_host != host) {
@@ -438,7 +437,7 @@ absl::Status Verifier::Changed(const ChangedRows& changed) {
       continue;
     }
     if (!record.ok()) return record.status();
-    const uint8_t step = StepOf(*record);
+    const uint8_t step = store_.StepOf(page, *record);
     const bool called_for =
         record->place() == proto::READY
             ? row == keys::ActiveFrontier(step, page) ||

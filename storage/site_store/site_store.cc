@@ -97,7 +97,8 @@ absl::StatusOr<std::unique_ptr<SiteStore>> SiteStore::Open(
   absl::StatusOr<std::unique_ptr<CrawlDb>> crawl_db =
       CrawlDb::Open({.folder = db_folder,
                      .block_cache_bytes = settings.block_cache_bytes,
-                     .write_buffer_bytes = settings.write_buffer_bytes});
+                     .write_buffer_bytes = settings.write_buffer_bytes,
+                     .order = settings.order});
   if (!crawl_db.ok()) return crawl_db.status();
   absl::StatusOr<proto::ArchiveState> state = (*crawl_db)->archive_state();
   if (!state.ok()) return state.status();

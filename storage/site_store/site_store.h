@@ -10,6 +10,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct SiteStoreSettings {
   bool create = false;
   uint64_t block_cache_bytes = CrawlDbSettings{}.block_cache_bytes;
   uint64_t write_buffer_bytes = CrawlDbSettings{}.write_buffer_bytes;
+  std::optional<Order> order = std::nullopt;  // As in CrawlDbSettings.
   ArchiveSettings archive;
 };
 

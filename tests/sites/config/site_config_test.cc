@@ -71,7 +71,7 @@ recrawl:    {interval: 7d, strategy: fixed}
   EXPECT_EQ(config->site.location, (Location{35.7, 139.7}));
   EXPECT_EQ(config->user_agent.version, "1.0");
   EXPECT_EQ(config->crawl.time_limit, absl::Minutes(90));
-  EXPECT_EQ(config->crawl.order, CrawlOrder::kBreadthFirst);
+  EXPECT_EQ(config->crawl.order, storage::Order::kBreadthFirst);
   EXPECT_EQ(config->update.over_quota, OverQuota::kDrop);
   EXPECT_EQ(config->fetch.bandwidth, 1'000'000u);
   EXPECT_TRUE(config->fetch.allow_private);
@@ -173,7 +173,7 @@ TEST(SiteConfigTest, AllThatIsWrongIsNamedInTheOrderOfTheFile) {
             "site.yaml:1:21: recrawl.interval: found 'x', allowed is a "
             "duration from 1m to 3650d, such as 500ms, 30m or 1h30m\n"
             "site.yaml:2:9: crawl.wdith: unknown key; did you mean 'width'?\n"
-            "site.yaml:2:26: crawl.order: found 'dfs', allowed is opic or "
+            "site.yaml:2:26: crawl.order: found 'dfs', allowed is auto or opic or "
             "breadth-first or random");
 }
 

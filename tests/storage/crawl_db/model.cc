@@ -1,5 +1,7 @@
 #include "tests/storage/crawl_db/model.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -14,6 +16,16 @@ int Step(int64_t score) {
   const int64_t base = int64_t{1} << exponent;
   const int64_t quarter = (score - base) * 4 / base;
   return 4 * exponent + static_cast<int>(quarter) - 4;
+}
+
+int Step(Order order, const std::string& key, const Page& page) {
+  if (order == Order::kBreadthFirst) {
+    return std::max(0, 251 - static_cast<int>(page.depth));
+  }
+  if (order == Order::kRandom) {
+    return static_cast<int>(XXH3_64bits(key.data(), key.size()) % 252);
+  }
+  return Step(page.cash + page.history);
 }
 
 std::string HostOf(const std::string& page) {
@@ -77,7 +89,7 @@ std::vector<std::string> Model::Top(size_t width, size_t per_host) const {
     if (page.claimed) {
       ++taken[HostOf(key)];
     } else if (page.place == proto::READY) {
-      order.emplace_back(-Step(page.cash + page.history), key);
+      order.emplace_back(-Step(this->order, key, page), key);
     }
   }
   std::sort(order.begin(), order.end());

@@ -34,6 +34,7 @@ struct Segment {
 };
 
 struct Model {
+  Order order = Order::kOpic;
   std::map<std::string, Page> pages;
   std::set<std::string> blocked;         // "d1.example" or "h0.d1.example".
   std::map<std::string, int64_t> rests;  // Host, until; absent: awake.

@@ -8,12 +8,13 @@
 namespace gannet::storage::model {
 namespace {
 
-TEST(CrawlDbPropertyTest, RandomVerbsLeaveWhatTheModelSays) {
+void RunVerbs(Order order, uint64_t first_seed, uint64_t last_seed) {
   const int verbs = IsLongRun() ? 20'000 : 1'500;
-  for (uint64_t seed = 1; seed <= 4; ++seed) {
+  for (uint64_t seed = first_seed; seed <= last_seed; ++seed) {
     TemporaryFolder folder;
     Model model;
-    auto db = OpenSmallDb(folder.path());
+    model.order = order;
+    auto db = OpenSmallDb(folder.path(), order);
     for (int i = 0; i < verbs; ++i) {
       ASSERT_EQ(DoRandomVerb({seed, i}, model, db.get()), "");
       if (i % 50 == 0) {
@@ -27,6 +28,18 @@ TEST(CrawlDbPropertyTest, RandomVerbsLeaveWhatTheModelSays) {
     ASSERT_EQ(Compare(model, *db), "") << "seed " << seed;
     EXPECT_GT(model.round, 3u) << "whole rounds should have been run";
   }
+}
+
+TEST(CrawlDbPropertyTest, RandomVerbsLeaveWhatTheModelSays) {
+  RunVerbs(Order::kOpic, 1, 4);
+}
+
+TEST(CrawlDbPropertyTest, SoTheyDoInBreadthFirstOrder) {
+  RunVerbs(Order::kBreadthFirst, 5, 6);
+}
+
+TEST(CrawlDbPropertyTest, SoTheyDoInRandomOrder) {
+  RunVerbs(Order::kRandom, 7, 8);
 }
 
 }  // namespace

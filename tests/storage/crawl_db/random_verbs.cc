@@ -299,10 +299,12 @@ PageKey PageOf(int d, int h, int i) {
                      fmt::format("example,d{},h{},)http/p{}", d, h, i));
 }
 
-std::unique_ptr<CrawlDb> OpenSmallDb(const std::string& folder) {
+std::unique_ptr<CrawlDb> OpenSmallDb(const std::string& folder,
+                                     std::optional<Order> order) {
   auto db = CrawlDb::Open({.folder = folder,
                            .block_cache_bytes = 1 << 20,
-                           .write_buffer_bytes = 1 << 20});
+                           .write_buffer_bytes = 1 << 20,
+                           .order = order});
   if (!db.ok()) {
     fprintf(stderr, "%s\n", db.status().ToString().c_str());
     abort();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "storage/crawl_db/crawl_db.h"
@@ -17,7 +18,8 @@ PageKey PageOf(int d, int h, int i);
 
 // With small caches and write buffers, so that little data goes through all of
 // RocksDB. Aborts if it cannot be opened.
-std::unique_ptr<CrawlDb> OpenSmallDb(const std::string& folder);
+std::unique_ptr<CrawlDb> OpenSmallDb(const std::string& folder,
+                                     std::optional<Order> order = std::nullopt);
 
 // The invariants that do not hold, a line each; empty if all do.
 std::string FailedChecks(CrawlDb& db, bool full);

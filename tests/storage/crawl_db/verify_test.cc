@@ -46,7 +46,8 @@ class VerifyTest : public testing::Test {
 TEST_F(VerifyTest, APageThatIsNowhereIsNamed) {
   Break([&](Store& store, Edit& edit) {
     store.Delete(edit, Column::kFrontier,
-                 keys::ActiveFrontier(StepOf(*store.GetPage(page_)), page_));
+                 keys::ActiveFrontier(
+                     store.StepOf(page_, *store.GetPage(page_)), page_));
   });
   const auto [changed, full] = Verify();
   EXPECT_NE(changed.find("example,d1,h1,)http/p1 is READY but in"),
@@ -68,7 +69,7 @@ TEST_F(VerifyTest, APageInTwoPlacesIsNamed) {
 
 TEST_F(VerifyTest, APageOnTheWrongStepIsFound) {
   Break([&](Store& store, Edit& edit) {
-    const uint8_t step = StepOf(*store.GetPage(page_));
+    const uint8_t step = store.StepOf(page_, *store.GetPage(page_));
     store.Delete(edit, Column::kFrontier, keys::ActiveFrontier(step, page_));
     store.Put(edit, Column::kFrontier, keys::ActiveFrontier(step + 1, page_),
               {});
@@ -90,7 +91,7 @@ TEST_F(VerifyTest, ARowTooManyIsFoundAmongTheChanges) {
 
 TEST_F(VerifyTest, APageAsideOfAHostThatDoesNotRestIsFound) {
   Break([&](Store& store, Edit& edit) {
-    const uint8_t step = StepOf(*store.GetPage(page_));
+    const uint8_t step = store.StepOf(page_, *store.GetPage(page_));
     store.Delete(edit, Column::kFrontier, keys::ActiveFrontier(step, page_));
     store.Put(edit, Column::kFrontier, keys::RestingFrontier(step, page_), {});
   });
@@ -113,7 +114,7 @@ TEST_F(VerifyTest, WhatTheCallerFindsIsLookedAtAgain) {
 
 TEST_F(VerifyTest, TwoErrorsThatCancelInTheCountsAreFound) {
   Break([&](Store& store, Edit& edit) {
-    const uint8_t step = StepOf(*store.GetPage(page_));
+    const uint8_t step = store.StepOf(page_, *store.GetPage(page_));
     store.Delete(edit, Column::kFrontier, keys::ActiveFrontier(step, page_));
     const std::string other = PageOf(0, 0, 0).bytes;
     store.Put(edit, Column::kFrontier, keys::ActiveFrontier(99, other), {});
