@@ -101,14 +101,23 @@ TEST_F(GenerateTest, WithAnEmptyFrontierTheDeferredGetIn) {
   EXPECT_EQ(db_->totals().deferred_urls, 0);
 }
 
-TEST_F(GenerateTest, DeferredUrlsOfAFullHostDoNotHideThoseBehindThem) {
+TEST_F(GenerateTest, OfTheDeferredAFullHostGetsNone) {
   Defer({"http://h0.example/1", "http://h0.example/2", "http://h0.example/3",
          "http://x.example/1"});
   const GenerateSettings settings = {
-      .width = 1, .per_host = 10, .max_pages_per_host = 1};
+      .width = 10, .per_host = 10, .max_pages_per_host = 1};
   EXPECT_TRUE(HasWork(*db_, settings, kNow).value());
   EXPECT_TRUE(db_->GetPage(KeyOf("http://x.example/1")).ok());
   EXPECT_FALSE(db_->GetPage(KeyOf("http://h0.example/1")).ok());
+  EXPECT_GT(db_->totals().dropped.at("host_full"), 0);
+}
+
+TEST_F(GenerateTest, DeferredUrlsOfAFullHostDoNotHideThoseBehindThem) {
+  Defer({"http://h0.example/1", "http://h0.example/2", "http://h0.example/3"});
+  const GenerateSettings settings = {
+      .width = 1, .per_host = 10, .max_pages_per_host = 1};
+  EXPECT_FALSE(HasWork(*db_, settings, kNow).value());
+  EXPECT_EQ(db_->totals().deferred_urls, 0);  // All were looked at.
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ TEST_F(UpdateTest, WhatIsDroppedOverTheQuotaIsCounted) {
 }
 
 TEST_F(UpdateTest, AFullHostGetsNoMorePagesWhetherAtOnceOrDeferred) {
-  for (const int64_t quota : {100'000, 10}) {
+  for (const int64_t quota : {100'000, 40, 10}) {
     const Result result = Run({.new_pages = quota, .max_pages_per_host = 4});
     std::map<std::string, int> by_host;
     for (const std::string& page : result.admitted) {
