@@ -27,7 +27,7 @@ class SingleFetch {
   Response Get(const storage::Url& url);
 
   struct Robots {
-    proto::RobotsRules stored;  // As a host's record would have it.
+    proto::RobotsRules stored;      // As a host's record would have it.
     std::vector<std::string> urls;  // Where it was looked for, in order.
     Failure failure = Failure::kNone;
     std::string detail;

@@ -79,12 +79,15 @@ ExitCode CheckRobots(const Flags& flags) {
   const bool speaks = !verdict.rule.empty();
   Output out;
   if (flags.site.json()) {
-    nlohmann::json answer = {
-        {"url", url->href()},         {"agent", agent},
-        {"allowed", verdict.allowed}, {"rule", nullptr},
-        {"line", nullptr},            {"crawl_delay", nullptr},
-        {"source", found->source},    {"robots_url", found->url},
-        {"http_status", found->http_status}};
+    nlohmann::json answer = {{"url", url->href()},
+                             {"agent", agent},
+                             {"allowed", verdict.allowed},
+                             {"rule", nullptr},
+                             {"line", nullptr},
+                             {"crawl_delay", nullptr},
+                             {"source", found->source},
+                             {"robots_url", found->url},
+                             {"http_status", found->http_status}};
     if (speaks) answer["rule"] = std::string(verdict.rule);
     if (verdict.line > 0) answer["line"] = verdict.line;
     if (rules.crawl_delay().has_value()) {
@@ -121,9 +124,10 @@ void AddCheckRobotsCommand(CLI::App& check, ExitCode& exit_code) {
       "robots", "does a robots.txt let an agent fetch the URL?");
   command->add_option("URL", flags->url, "the page")->required();
   command
-      ->add_option("--file", flags->file,
-                   "the robots.txt; '-' is standard input [the host's own: from "
-                   "its record if fresh, else from the network]")
+      ->add_option(
+          "--file", flags->file,
+          "the robots.txt; '-' is standard input [the host's own: from "
+          "its record if fresh, else from the network]")
       ->type_name("F");
   command
       ->add_option("--agent", flags->agent,

@@ -216,7 +216,8 @@ void AddExportCommand(CLI::App& app, ExitCode& exit_code) {
   add("links", "from<TAB>to, as the archive has them", Links,
       "gannet export links --host www.example.org --data ./tokyo");
   add("text",
-      "url<TAB>the visible text of each HTML page; with --json an object a line "
+      "url<TAB>the visible text of each HTML page; with --json an object a "
+      "line "
       "(url, title, text)",
       Text, "gannet export text --host www.example.org --data ./tokyo");
   add("cdxj", "the index of all archive files, merged and sorted", Cdxj,

@@ -123,8 +123,10 @@ ExitCode PrintBody(storage::SiteStore& store, const proto::PageRecord& record) {
   }
   if (!page.ok()) return Report(page.status());
   if (!page->content_encoding.empty()) {
-    fmt::print(stderr, "note: the body is as the server sent it: '{}' cannot be undone\n",
-               ForTerminal(page->content_encoding));
+    fmt::print(
+        stderr,
+        "note: the body is as the server sent it: '{}' cannot be undone\n",
+        ForTerminal(page->content_encoding));
   }
   Output out;
   out.Write(page->body);
@@ -166,8 +168,9 @@ void AddPageCommand(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command =
       app.add_subcommand("page", "one page: its record, its content");
   command->add_option("URL", flags->url, "the page")->required();
-  command->add_flag("--body", flags->body,
-                    "print the archived content instead, content coding undone");
+  command->add_flag(
+      "--body", flags->body,
+      "print the archived content instead, content coding undone");
   flags->site.AddDataFlags(*command);
   command->footer(
       "Example:\n  gannet page https://example.org/ --body --data ./tokyo\n\n"

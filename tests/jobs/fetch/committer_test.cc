@@ -1,0 +1,134 @@
+#include "jobs/fetch/committer.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <mutex>
+
+#include "absl/time/clock.h"
+#include "tests/temporary_folder.h"
+
+namespace gannet::jobs {
+namespace {
+
+const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
+
+storage::PageKey KeyOf(int number) {
+  return storage::PageKeyOf(
+      storage::Url::Parse(fmt::format("http://a.example/{}", number)).value());
+}
+
+storage::Completion Gone(int number) {
+  storage::Completion done;
+  done.page = KeyOf(number);
+  done.outcome.set_state(proto::GONE);
+  done.outcome.set_finished_reason("http 404");
+  return done;
+}
+
+class CommitterTest : public testing::Test {
+ protected:
+  CommitterTest() {
+    storage::SiteStoreSettings settings;
+    settings.folder = folder_.path();
+    settings.create = true;
+    store_ = storage::SiteStore::Open(settings).value();
+  }
+
+  // A round with ten pages to fetch.
+  void OpenRound() {
+    storage::CrawlDb& db = store_->crawl_db();
+    std::vector<storage::PageKey> seeds;
+    for (int i = 0; i < 10; ++i) seeds.push_back(KeyOf(i));
+    ASSERT_TRUE(db.Inject(seeds, kNow).ok());
+    ASSERT_TRUE(db.OpenRound(kNow).ok());
+    ASSERT_TRUE(db.Claim(db.Top(10, 10).value()).ok());
+    ASSERT_TRUE(db.PayRoot().ok());
+    ASSERT_TRUE(db.SetPhase(proto::FETCH).ok());
+  }
+
+  std::unique_ptr<Committer> Make(CommitSettings settings) {
+    return std::make_unique<Committer>(
+        store_.get(), settings,
+        [this](const std::vector<storage::Completion>& group) {
+          const std::lock_guard lock(mu_);
+          groups_.push_back(group.size());
+        });
+  }
+  std::vector<size_t> Groups() {
+    const std::lock_guard lock(mu_);
+    return groups_;
+  }
+  // False if it takes ten seconds.
+  template <typename Condition>
+  static bool Becomes(Condition condition) {
+    const absl::Time end = absl::Now() + absl::Seconds(10);
+    while (!condition()) {
+      if (absl::Now() > end) return false;
+      absl::SleepFor(absl::Milliseconds(1));
+    }
+    return true;
+  }
+  int64_t InRound() { return store_->crawl_db().totals().round_pages; }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<storage::SiteStore> store_;
+  std::mutex mu_;
+  std::vector<size_t> groups_;
+};
+
+TEST_F(CommitterTest, AGroupIsWrittenWhenItIsFull) {
+  OpenRound();
+  auto committer = Make({.pages = 3, .age = absl::Hours(1)});
+  committer->Complete(Gone(0));
+  committer->Complete(Gone(1));
+  EXPECT_TRUE(Groups().empty());
+  committer->Complete(Gone(2));
+  EXPECT_TRUE(Becomes([&] { return !Groups().empty(); }));
+  EXPECT_EQ(InRound(), 7);
+}
+
+TEST_F(CommitterTest, AGroupIsWrittenWhenItIsOld) {
+  OpenRound();
+  auto committer = Make({.pages = 100, .age = absl::Milliseconds(20)});
+  committer->Complete(Gone(0));
+  EXPECT_TRUE(Becomes([&] { return Groups() == std::vector<size_t>{1}; }));
+  EXPECT_EQ(InRound(), 9);
+}
+
+TEST_F(CommitterTest, TheEndWritesWhatIsLeft) {
+  OpenRound();
+  auto committer = Make({.pages = 100, .age = absl::Hours(1)});
+  committer->Complete(Gone(0));
+  committer->Release({KeyOf(1), KeyOf(2)});
+  EXPECT_TRUE(committer->Finish().ok());
+  EXPECT_EQ(Groups(), std::vector<size_t>{1});
+  EXPECT_EQ(InRound(), 7);
+  EXPECT_EQ(store_->crawl_db().totals().frontier_pages, 2);
+}
+
+TEST_F(CommitterTest, OfAHostOnlyTheNewestStateIsWritten) {
+  OpenRound();
+  auto committer = Make({.pages = 100, .age = absl::Hours(1)});
+  storage::HostUpdate host;
+  host.host.bytes = std::string(storage::HostPartOf(KeyOf(0).bytes));
+  for (const uint32_t failures : {1u, 2u, 5u}) {
+    host.record.set_failures(failures);
+    committer->Update(host);
+  }
+  EXPECT_TRUE(committer->Finish().ok());
+  EXPECT_EQ(store_->crawl_db().GetHost(host.host)->failures(), 5u);
+}
+
+TEST_F(CommitterTest, AfterAnErrorNothingMoreIsWrittenAndTheEndTellsIt) {
+  auto committer = Make({.pages = 1, .age = absl::Hours(1)});
+  committer->Complete(Gone(0));  // There is no round.
+  EXPECT_TRUE(Becomes([&] { return committer->failed(); }));
+  OpenRound();
+  committer->Complete(Gone(1));
+  EXPECT_EQ(committer->Finish().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(InRound(), 10);
+}
+
+}  // namespace
+}  // namespace gannet::jobs

@@ -1,0 +1,124 @@
+#include "jobs/generate/generate.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tests/temporary_folder.h"
+
+namespace gannet::jobs {
+namespace {
+
+const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
+
+storage::PageKey KeyOf(const std::string& url) {
+  return storage::PageKeyOf(storage::Url::Parse(url).value());
+}
+
+class GenerateTest : public testing::Test {
+ protected:
+  GenerateTest() {
+    storage::CrawlDbSettings settings;
+    settings.folder = folder_.path();
+    db_ = storage::CrawlDb::Open(settings).value();
+  }
+
+  void Inject(int hosts, int pages_each) {
+    std::vector<storage::PageKey> seeds;
+    for (int host = 0; host < hosts; ++host) {
+      for (int page = 0; page < pages_each; ++page) {
+        seeds.push_back(
+            KeyOf(fmt::format("http://h{}.example/{}", host, page)));
+      }
+    }
+    ASSERT_TRUE(db_->Inject(seeds, kNow).ok());
+  }
+
+  // One page is fetched, and its links are all deferred.
+  void Defer(const std::vector<std::string>& urls) {
+    Inject(1, 1);
+    ASSERT_TRUE(db_->OpenRound(kNow).ok());
+    ASSERT_EQ(Generate(*db_, {.width = 10, .per_host = 10}).value(), 1);
+    ASSERT_TRUE(db_->SetPhase(proto::FETCH).ok());
+    storage::Completion done;
+    done.page = KeyOf("http://h0.example/0");
+    done.outcome.set_state(proto::FETCHED);
+    done.outcome.set_finished_reason("fetched");
+    for (const std::string& url : urls) done.outlinks.push_back(KeyOf(url));
+    ASSERT_TRUE(db_->Complete({done}, {}, {}).ok());
+    ASSERT_TRUE(db_->SetPhase(proto::UPDATE).ok());
+    storage::Settlement batch;
+    ASSERT_TRUE(
+        db_->ForEachOutlinks([&](std::string_view, const auto& segment) {
+             for (const std::string& target : segment.targets()) {
+               batch.local.push_back({storage::PageKey{target},
+                                      segment.cash_each(), segment.depth()});
+               batch.cursor = std::max(batch.cursor, target);
+             }
+           })
+            .ok());
+    batch.least_cash_for_new = storage::kSeedCash * 2;
+    ASSERT_TRUE(db_->Settle(batch, {.now = kNow}).ok());
+    ASSERT_TRUE(db_->CloseRound("{}").ok());
+  }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<storage::CrawlDb> db_;
+};
+
+TEST_F(GenerateTest, NothingToFetchIsNoWork) {
+  EXPECT_FALSE(HasWork(*db_, {}, kNow).value());
+}
+
+TEST_F(GenerateTest, AListHasAtMostTheWidthAndSoManyPagesOfOneHost) {
+  Inject(4, 10);
+  EXPECT_TRUE(HasWork(*db_, {}, kNow).value());
+  ASSERT_TRUE(db_->OpenRound(kNow).ok());
+  EXPECT_EQ(Generate(*db_, {.width = 10, .per_host = 3}).value(), 10);
+  std::map<std::string, int> by_host;
+  const auto list = db_->FetchList({}, 100);
+  ASSERT_TRUE(list.ok());
+  for (const storage::PageKey& page : *list) {
+    ++by_host[std::string(storage::HostPartOf(page.bytes))];
+  }
+  for (const auto& [host, pages] : by_host) EXPECT_LE(pages, 3) << host;
+}
+
+TEST_F(GenerateTest, AfterACrashTheListDoesNotGrowBeyondTheWidth) {
+  Inject(4, 10);
+  ASSERT_TRUE(db_->OpenRound(kNow).ok());
+  ASSERT_TRUE(db_->Claim(db_->Top(5, 5).value()).ok());  // Then it was killed.
+  EXPECT_EQ(Generate(*db_, {.width = 8, .per_host = 10}).value(), 8);
+  EXPECT_EQ(Generate(*db_, {.width = 20, .per_host = 10}).value(), 8);
+}
+
+TEST_F(GenerateTest, WithAnEmptyFrontierTheDeferredGetIn) {
+  Defer({"http://x.example/1", "http://x.example/2"});
+  ASSERT_EQ(db_->totals().deferred_urls, 2);
+  EXPECT_TRUE(HasWork(*db_, {.width = 10}, kNow).value());
+  EXPECT_EQ(db_->totals().deferred_urls, 0);
+}
+
+TEST_F(GenerateTest, OfTheDeferredAFullHostGetsNone) {
+  Defer({"http://h0.example/1", "http://h0.example/2", "http://h0.example/3",
+         "http://x.example/1"});
+  const GenerateSettings settings = {
+      .width = 10, .per_host = 10, .max_pages_per_host = 1};
+  EXPECT_TRUE(HasWork(*db_, settings, kNow).value());
+  EXPECT_TRUE(db_->GetPage(KeyOf("http://x.example/1")).ok());
+  EXPECT_FALSE(db_->GetPage(KeyOf("http://h0.example/1")).ok());
+  EXPECT_GT(db_->totals().dropped.at("host_full"), 0);
+}
+
+TEST_F(GenerateTest, DeferredUrlsOfAFullHostDoNotHideThoseBehindThem) {
+  Defer({"http://h0.example/1", "http://h0.example/2", "http://h0.example/3"});
+  const GenerateSettings settings = {
+      .width = 1, .per_host = 10, .max_pages_per_host = 1};
+  EXPECT_FALSE(HasWork(*db_, settings, kNow).value());
+  EXPECT_EQ(db_->totals().deferred_urls, 0);  // All were looked at.
+}
+
+}  // namespace
+}  // namespace gannet::jobs
