@@ -148,9 +148,9 @@ DecodeOutcome ContentDecoder::Inflate(std::string_view in, int window_bits,
   size_t made = 0;
   size_t read = 0;
   while (true) {
+    char extra;
     if (made == out.size() && !Grow(out)) {
       // Full. One more byte of room tells "exactly the limit" from "more".
-      char extra;
       stream.next_out = reinterpret_cast<Bytef*>(&extra);
       stream.avail_out = 1;
     } else {
