@@ -149,6 +149,7 @@ DecodeOutcome ContentDecoder::Inflate(std::string_view in, int window_bits,
   size_t read = 0;
   char extra;
   while (true) {
+    char extra;
     if (made == out.size() && !Grow(out)) {
       // Full. One more byte of room tells "exactly the limit" from "more".
       stream.next_out = reinterpret_cast<Bytef*>(&extra);

@@ -44,12 +44,11 @@ ExitCode Inject(const Flags& flags) {
   }
   const ExitCode written = out.Finish();
   if (!injection.nothing_was_good()) return written;
-  if (counts.blocked > 0 && injection.bad() == 0) {
-    return Report(absl::FailedPreconditionError(
-        "nothing was added: 'gannet block' forbids these domains "
-        "('gannet block --undo DOMAIN' allows one again)"));
-  }
-  return kFailed;
+  return Report(absl::FailedPreconditionError(
+      counts.blocked > 0 && injection.bad() == 0
+          ? "none of the seeds could be added: 'gannet block' forbids their "
+            "domains ('gannet block DOMAIN --undo' allows one again)"
+          : "none of the seeds could be added"));
 }
 
 }  // namespace
