@@ -147,7 +147,6 @@ DecodeOutcome ContentDecoder::Inflate(std::string_view in, int window_bits,
                                                              inflateEnd);
   size_t made = 0;
   size_t read = 0;
-  char extra;
   while (true) {
     char extra;
     if (made == out.size() && !Grow(out)) {

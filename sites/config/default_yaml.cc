@@ -44,7 +44,6 @@ fetch:
   allow_addresses: []       # Ranges that are allowed all the same: [10.1.0.0/16].
   connect_to: ""            # HOST:PORT that stands for the whole web, for tests.
   robots_lifetime: 24h      # RFC 9309 asks for no more than a day.
-  robots_max_bytes: 500KiB  # RFC 9309 asks for no less.
   max_bytes: 10MiB          # Of one page, on the wire,
   max_decoded_bytes: 50MiB  # and after decompression (a bomb is cut off here).
   max_header_bytes: 64KiB

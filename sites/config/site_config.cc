@@ -98,7 +98,6 @@ void Read(YamlSection section, FetchSection& fetch) {
       [](const std::string& to) { return to.empty() || IsConnectTo(to); });
   section.Duration("robots_lifetime", fetch.robots_lifetime, absl::Minutes(1),
                    day * 30);
-  section.Size("robots_max_bytes", fetch.robots_max_bytes, 500 << 10, 64 << 20);
   section.Size("max_bytes", fetch.max_bytes, 1, uint64_t{1} << 30);
   section.Size("max_decoded_bytes", fetch.max_decoded_bytes, 1,
                uint64_t{4} << 30);

@@ -70,7 +70,6 @@ struct FetchSection {
   std::vector<std::string> allow_addresses;
   std::string connect_to;
   absl::Duration robots_lifetime = absl::Hours(24);
-  uint64_t robots_max_bytes = 500 << 10;
   uint64_t max_bytes = 10 << 20;
   uint64_t max_decoded_bytes = 50 << 20;
   uint64_t max_header_bytes = 64 << 10;
