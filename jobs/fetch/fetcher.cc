@@ -13,6 +13,8 @@ namespace gannet::jobs {
 namespace {
 
 constexpr size_t kListChunk = 4096;
+// Of one transfer, bytes a second: a narrow line is not cut finer.
+constexpr int64_t kLeastBandwidth = 16 << 10;
 constexpr absl::Duration kLookForStop = absl::Milliseconds(100);
 
 // A validator goes back into a request: not with bytes that end a line.
@@ -119,7 +121,10 @@ bool Fetcher::MayAsk(absl::Time now) const {
          undelivered_ < static_cast<int64_t>(settings_.max_undelivered) &&
          undelivered_bytes_ <
              static_cast<int64_t>(settings_.max_undelivered_bytes) &&
-         bandwidth_free_at_ <= now;
+         bandwidth_free_at_ <= now &&
+         (settings_.bandwidth == 0 ||
+          static_cast<int64_t>(downloader_->active()) * kLeastBandwidth <=
+              settings_.bandwidth);
 }
 
 absl::Duration Fetcher::TimeToNext(absl::Time now, absl::Time end) const {
@@ -178,7 +183,7 @@ void Fetcher::EndRound(bool release) {
   ending_ = true;
   release_on_end_ = release;
   if (!release) return;
-  for (const std::unique_ptr<HostState>& host : hosts_) ReleasePages(*host);
+  for (uint32_t index = 0; index < hosts_.size(); ++index) ReleasePages(index);
 }
 
 void Fetcher::Ask(uint32_t index) {
@@ -243,7 +248,7 @@ void Fetcher::OnResponse(uint64_t id, Response response) {
   }
   const uint32_t index = flight.host;
   if (flight.quest != nullptr) {
-    OnRobots(std::move(flight.quest), std::move(response));
+    OnRobots(index, std::move(flight.quest), std::move(response));
   } else {
     OnPage(std::move(flight), std::move(response));
   }

@@ -139,7 +139,10 @@ class Fetcher {
   void OnAddresses(uint32_t index, const Resolver::Result& addresses);
   void FailAll(uint32_t index, Failure failure, const std::string& detail);
   void RestHost(uint32_t index, absl::Duration rest);
-  void ReleasePages(HostState& host);
+  void ReleasePages(uint32_t index);
+  void GiveUpQuests(uint32_t index,
+                    std::deque<std::unique_ptr<RobotsQuest>> quests);
+  bool HasTooManyOrigins(const HostState& host, const storage::Url& url) const;
   void Retire(HostState& host);
   void ActivateMore();
   void CountRules(HostState& host);
@@ -152,8 +155,11 @@ class Fetcher {
   // fetcher_robots.cc
   void AskRobots(HostState& host, uint32_t index,
                  std::unique_ptr<RobotsQuest> quest);
-  void OnRobots(std::unique_ptr<RobotsQuest> quest, Response response);
-  void EndQuest(const RobotsQuest& quest, uint32_t status, std::string text);
+  void OnRobots(uint32_t asked, std::unique_ptr<RobotsQuest> quest,
+                Response response);
+  // Rules that say no are kept for `at_least`.
+  void EndQuest(const RobotsQuest& quest, uint32_t status, std::string text,
+                absl::Duration at_least = absl::ZeroDuration());
   OriginRules& RulesFor(HostState& host, const storage::Url& url);
 
   HostState& host(uint32_t index) { return *hosts_[index]; }
@@ -180,6 +186,7 @@ class Fetcher {
   // 500 KiB.
   size_t next_dormant_ = 0;
   int64_t pending_rules_ = 0;
+  int64_t active_hosts_ = 0;
   size_t rules_bytes_ = 0;
   absl::Time bandwidth_free_at_ = absl::InfinitePast();
   bool ending_ = false;

@@ -60,7 +60,7 @@ void Fetcher::ActivateMore() {
     const size_t expected =
         rules_bytes_ +
         2 * RobotsRules::kMaxBytes * static_cast<size_t>(pending_rules_);
-    if (pending_rules_ > 0 && expected > settings_.rules_memory) return;
+    if (active_hosts_ > 0 && expected > settings_.rules_memory) return;
     const auto index = static_cast<uint32_t>(next_dormant_++);
     if (!host(index).is_active) Advance(index);
   }
@@ -71,16 +71,18 @@ void Fetcher::Advance(uint32_t index) {
   HostState& state = host(index);
   if (state.stage != HostState::Stage::kIdle || ending_) return;
   if (state.pages.empty() && state.quests.empty()) return Retire(state);
+  if (!state.is_active) ++active_hosts_;
   state.is_active = true;
   if (!state.is_loaded) {
     if (absl::Status status = Load(state); !status.ok()) {
       error_ = status;
       return;
     }
-    if (state.rest_until > absl::Now() + settings_.patience) {
-      ReleasePages(state);
-      return Retire(state);
-    }
+  }
+  // Also if another host's robots.txt leads here while it rests.
+  if (state.rest_until > absl::Now() + settings_.patience) {
+    ReleasePages(index);
+    return Retire(state);
   }
   storage::Url& url = state.front_url;
   while (state.quests.empty() && !state.pages.empty()) {
@@ -88,9 +90,18 @@ void Fetcher::Advance(uint32_t index) {
     storage::Url::Parse(
         storage::UrlFromSurt(storage::SurtOf(task.page.bytes)).value_or(""),
         nullptr, url);
+    const absl::Time now = absl::Now();
+    if (HasTooManyOrigins(state, url)) {
+      ++undelivered_;
+      committer_->Complete(
+          PageWorker::Blocked(task, "too many ports of one host", now,
+                              now + settings_.robots_lifetime));
+      state.pages.pop_front();
+      --pages_left_;
+      continue;
+    }
     OriginRules& origin = RulesFor(state, url);
     if (origin.stage == OriginRules::Stage::kAsking) return;
-    const absl::Time now = absl::Now();
     if (origin.stage == OriginRules::Stage::kUnknown || origin.expires <= now) {
       origin.stage = OriginRules::Stage::kAsking;
       auto quest = std::make_unique<RobotsQuest>();
@@ -127,7 +138,16 @@ void Fetcher::Resolve(uint32_t index) {
   HostState& state = host(index);
   state.stage = HostState::Stage::kResolving;
   if (!settings_.download.proxy.empty()) {
-    // The proxy resolves, and the operator vouches for it.
+    // The proxy resolves names, and the operator vouches for it; an address
+    // that a page wrote itself is checked here.
+    const std::optional<Address> literal = Address::Parse(state.name);
+    if (literal.has_value()) {
+      if (const auto refusal = RefusalOf(*literal)) {
+        state.stage = HostState::Stage::kIdle;
+        return FailAll(index, Failure::kAddressRefused,
+                       literal->ToString() + " is " + std::string(*refusal));
+      }
+    }
     state.has_address = true;
     return WantTurn(index);
   }
@@ -209,10 +229,21 @@ void Fetcher::FailAll(uint32_t index, Failure failure,
     ++undelivered_;
     deliver_(std::move(answer));
   }
-  for (const std::unique_ptr<RobotsQuest>& quest : quests) {
-    EndQuest(*quest, /*status=*/0, "");
-  }
+  GiveUpQuests(index, std::move(quests));
   Advance(index);
+}
+
+// Nobody is asked here for now. Others need not wait for it; the host's own
+// rules are unknown still, and are asked for with its next page.
+void Fetcher::GiveUpQuests(uint32_t index,
+                           std::deque<std::unique_ptr<RobotsQuest>> quests) {
+  for (const std::unique_ptr<RobotsQuest>& quest : quests) {
+    if (quest->asker == index) {
+      host(index).origins[quest->origin].stage = OriginRules::Stage::kUnknown;
+    } else {
+      EndQuest(*quest, /*status=*/0, "");
+    }
+  }
 }
 
 absl::Duration Fetcher::NextRest(const HostState& state) {
@@ -228,29 +259,27 @@ void Fetcher::RestHost(uint32_t index, absl::Duration rest) {
   state.is_dirty = true;
   SaveHost(state);
   turns_.Rest(state.id, until);
-  if (rest > settings_.patience || until > deadline_) ReleasePages(state);
+  if (rest > settings_.patience || until > deadline_) ReleasePages(index);
 }
 
-void Fetcher::ReleasePages(HostState& state) {
+void Fetcher::ReleasePages(uint32_t index) {
+  HostState& state = host(index);
   std::vector<storage::PageKey> pages;
   pages.reserve(state.pages.size());
   for (PageTask& task : state.pages) pages.push_back(std::move(task.page));
   pages_left_ -= static_cast<int64_t>(state.pages.size());
   state.pages.clear();
   committer_->Release(std::move(pages));
-  // Others need not wait for a robots.txt that rests.
   std::deque<std::unique_ptr<RobotsQuest>> quests = std::move(state.quests);
   state.quests.clear();
-  if (ending_) return;
-  for (const std::unique_ptr<RobotsQuest>& quest : quests) {
-    EndQuest(*quest, /*status=*/0, "");
-  }
+  if (!ending_) GiveUpQuests(index, std::move(quests));
 }
 
 void Fetcher::Retire(HostState& state) {
   if (!state.is_active) return;
   if (state.is_dirty) SaveHost(state);
   state.is_active = false;
+  --active_hosts_;
   --view_hosts_;
   // Rules of ordinary size stay, in case another host's robots.txt leads here.
   if (state.rules_bytes > 16 << 10) {

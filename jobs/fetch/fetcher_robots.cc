@@ -5,9 +5,19 @@
 
 #include "absl/time/clock.h"
 #include "jobs/fetch/fetcher.h"
+#include "jobs/fetch/outcome.h"
 #include "jobs/fetch/robots_answer.h"
 
 namespace gannet::jobs {
+// A host may have a web server on each of its ports; 65,535 robots.txt files of
+// 500 KiB it may not.
+bool Fetcher::HasTooManyOrigins(const HostState& state,
+                                const storage::Url& url) const {
+  constexpr size_t kMost = 8;
+  return state.origins.size() >= kMost &&
+         !state.origins.contains(OriginOf(url));
+}
+
 OriginRules& Fetcher::RulesFor(HostState& state, const storage::Url& url) {
   std::string name = OriginOf(url);
   OriginRules& origin = state.origins[name];
@@ -36,7 +46,8 @@ void Fetcher::AskRobots(HostState& asked, uint32_t index,
   downloader_->Start(id, std::move(request));
 }
 
-void Fetcher::OnRobots(std::unique_ptr<RobotsQuest> quest, Response response) {
+void Fetcher::OnRobots(uint32_t asked, std::unique_ptr<RobotsQuest> quest,
+                       Response response) {
   if (ending_) return;
   HostState& asker = host(quest->asker);
   if (response.failure != Failure::kNone) {
@@ -49,7 +60,18 @@ void Fetcher::OnRobots(std::unique_ptr<RobotsQuest> quest, Response response) {
   RobotsAnswer answer =
       ReadRobotsAnswer(response, quest->url, quest->redirects);
   if (answer.next_url.empty()) {
-    return EndQuest(*quest, answer.status, std::move(answer.text));
+    const Outcome outcome =
+        OutcomeOf(response, /*was_conditional=*/false, absl::Now());
+    if (!outcome.host_is_busy) {
+      return EndQuest(*quest, answer.status, std::move(answer.text));
+    }
+    // 429 and 503 mean the host that said so, robots.txt or not.
+    ++host(asked).failures;
+    const absl::Duration rest =
+        std::min(outcome.retry_after.value_or(NextRest(host(asked))),
+                 settings_.max_rest);
+    EndQuest(*quest, answer.status, "", rest);
+    return RestHost(asked, rest);
   }
   ++quest->redirects;
   quest->url = std::move(answer.next_url);
@@ -66,15 +88,15 @@ void Fetcher::OnRobots(std::unique_ptr<RobotsQuest> quest, Response response) {
 
 // The rules of an origin are known now, whatever they are.
 void Fetcher::EndQuest(const RobotsQuest& quest, uint32_t status,
-                       std::string text) {
+                       std::string text, absl::Duration at_least) {
   HostState& asker = host(quest.asker);
   OriginRules& origin = asker.origins[quest.origin];
-  if (status > 0) asker.failures = 0;
   const absl::Time now = absl::Now();
   origin.stage = OriginRules::Stage::kKnown;
   const bool closed = status == 0 || status >= 500 || status == 429;
-  origin.expires =
-      now + (closed ? settings_.closed_lifetime : settings_.robots_lifetime);
+  if (!closed) asker.failures = 0;
+  origin.expires = now + (closed ? std::max(settings_.closed_lifetime, at_least)
+                                 : settings_.robots_lifetime);
   origin.stored.set_origin(quest.origin);
   origin.stored.set_http_status(status);
   origin.stored.set_text(std::move(text));

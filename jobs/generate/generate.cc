@@ -23,12 +23,9 @@ absl::StatusOr<bool> HasWork(storage::CrawlDb& crawl_db,
     absl::StatusOr<storage::PutCounts> counts =
         crawl_db.Undefer(pages, {.now = now}, settings.max_pages_per_host);
     if (!counts.ok()) return counts.status();
-    // If all of them were of full hosts, the next best are let in.
-    if (counts->dropped < static_cast<int64_t>(pages.size())) break;
+    // Each turn empties the waiting room by some: known, blocked, or of full or
+    // resting hosts, they may all be no work.
   }
-  absl::StatusOr<storage::Selection> top = crawl_db.Top(1, 1);
-  if (!top.ok()) return top.status();
-  return !top->pages.empty();
 }
 
 absl::StatusOr<int64_t> Generate(storage::CrawlDb& crawl_db,

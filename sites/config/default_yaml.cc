@@ -95,7 +95,7 @@ urls:
 archive:
   prefix: GANNET            # Of the names of the WARC files.
   file_size: 1GiB           # What archives and players handle well.
-  min_free: 5GiB            # Crawling stops when the disk has less left.
+  min_free: 5GiB            # No new round begins with less left on the disk.
   level: 1                  # gzip, 1 (fast) to 12 (small).
 
 recrawl:

@@ -135,9 +135,8 @@ void Read(YamlSection section, FetchSection& fetch) {
 }
 
 void Read(YamlSection section, ParseSection& parse) {
-  const std::vector<std::string> tags = {"a",     "area",  "iframe", "frame",
-                                         "link",  "img",   "script", "form",
-                                         "embed", "object"};
+  const std::vector<std::string> tags = {"a",    "area", "iframe", "frame",
+                                         "link", "img",  "srcset"};
   section.List("follow", parse.follow,
                fmt::format("one of {}", fmt::join(tags, ", ")),
                [&](const std::string& tag) {

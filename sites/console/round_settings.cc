@@ -9,7 +9,7 @@ namespace {
 
 absl::Status CheckContact(const SiteConfig& config) {
   if (!config.user_agent.contact.empty() || !config.fetch.connect_to.empty() ||
-      config.fetch.allow_private) {
+      (config.fetch.allow_private && config.fetch.proxy.empty())) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
@@ -100,6 +100,11 @@ std::string UserAgentOf(const SiteConfig& config) {
 
 absl::StatusOr<PreparedRounds> PrepareRounds(const SiteConfig& config) {
   if (absl::Status s = CheckContact(config); !s.ok()) return s;
+  // A page that never fits would be asked for in every round.
+  if (config.fetch.memory / 2 < config.fetch.max_bytes) {
+    return absl::InvalidArgumentError(
+        "fetch.memory must be at least twice fetch.max_bytes");
+  }
   PreparedRounds prepared;
   auto canonicaliser = storage::Canonicaliser::Create(CanonicalRulesOf(config));
   if (!canonicaliser.ok()) return canonicaliser.status();

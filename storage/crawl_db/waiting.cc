@@ -156,6 +156,9 @@ absl::StatusOr<PutCounts> CrawlDb::Undefer(absl::Span<const PageKey> pages,
   absl::StatusOr<PutCounts> counts = AddFound(edit, urls, moment, &admission);
   if (!counts.ok()) return counts;
   counts->dropped = admission.dropped();
+  if (store_->journal().phase() == proto::UPDATE) {
+    edit.counts.set_added(counts->added);  // They count for the round's quota.
+  }
   if (absl::Status status = store_->Commit(edit, /*sync=*/false);
       !status.ok()) {
     return status;
