@@ -17,13 +17,14 @@ void Committer::Touch() {
   if (oldest_ == absl::InfiniteFuture()) {
     oldest_ = absl::Now();
     changed_.SignalAll();
-  } else if (next_.completions.size() == settings_.pages) {
+  } else if (IsFull()) {
     changed_.SignalAll();
   }
 }
 
 void Committer::Complete(storage::Completion completion) {
   storage::MutexLock lock(&mu_);
+  next_.links += completion.outlinks.size();
   next_.completions.push_back(std::move(completion));
   Touch();
 }
@@ -66,7 +67,7 @@ void Committer::Run() {
     Group group;
     {
       storage::MutexLock lock(&mu_);
-      while (!finishing_ && next_.completions.size() < settings_.pages &&
+      while (!finishing_ && !IsFull() &&
              absl::Now() < oldest_ + settings_.age) {
         changed_.WaitFor(&mu_, oldest_ == absl::InfiniteFuture()
                                    ? absl::Seconds(1)

@@ -23,6 +23,7 @@ namespace gannet::jobs {
 struct CommitSettings {
   // A group is written when it has so many pages, or is so old.
   size_t pages = 512;
+  size_t links = 200'000;  // Outlinks of all of its pages.
   absl::Duration age = absl::Milliseconds(200);
 };
 
@@ -51,6 +52,7 @@ class Committer {
  private:
   struct Group {
     std::vector<storage::Completion> completions;
+    size_t links = 0;
     std::vector<storage::PageKey> released;
     std::map<std::string, proto::HostRecord> hosts;  // By key.
     bool empty() const {
@@ -61,6 +63,10 @@ class Committer {
   void Run();
   absl::Status Write(Group& group);
   void Touch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool IsFull() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return next_.completions.size() >= settings_.pages ||
+           next_.links >= settings_.links;
+  }
 
   storage::SiteStore* const store_;
   const CommitSettings settings_;

@@ -32,6 +32,16 @@ class FirstError {
   std::atomic<bool> is_set_ = false;
 };
 
+// What a page's outlinks hold in memory, about: a small page may have
+// thousands.
+int64_t LinkBytes(const storage::Completion& completion) {
+  int64_t bytes = 0;
+  for (const storage::PageKey& link : completion.outlinks) {
+    bytes += static_cast<int64_t>(sizeof link + link.bytes.size());
+  }
+  return bytes;
+}
+
 }  // namespace
 
 absl::Status FetchPhase::Run(storage::SiteStore& store, absl::Time deadline,
@@ -41,7 +51,9 @@ absl::Status FetchPhase::Run(storage::SiteStore& store, absl::Time deadline,
   Fetcher* fetcher_for_commits = nullptr;
   Committer committer(&store, settings_.commit,
                       [&](const std::vector<storage::Completion>& group) {
-                        fetcher_for_commits->Delivered(group.size(), 0);
+                        int64_t bytes = 0;
+                        for (const auto& page : group) bytes += LinkBytes(page);
+                        fetcher_for_commits->Delivered(group.size(), bytes);
                       });
   absl::StatusOr<std::unique_ptr<Fetcher>> fetcher =
       Fetcher::Create(settings_.fetch, &store.crawl_db(), &committer,
@@ -58,11 +70,12 @@ absl::Status FetchPhase::Run(storage::SiteStore& store, absl::Time deadline,
     PageWorker worker(settings_.page, &store);
     while (std::optional<Answer> answer = answers.Pop()) {
       if (worker_error.is_set()) continue;  // The page stays in the round.
-      const size_t bytes = answer->response.body.size();
+      const auto bytes = static_cast<int64_t>(answer->response.body.size());
       absl::StatusOr<storage::Completion> completion =
           worker.Complete(*std::move(answer));
-      (*fetcher)->Delivered(0, bytes);
       if (completion.ok()) {
+        // The body has gone; the links wait for their group.
+        (*fetcher)->Delivered(0, bytes - LinkBytes(*completion));
         committer.Complete(*std::move(completion));
       } else {
         worker_error.Set(completion.status());

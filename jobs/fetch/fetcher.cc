@@ -295,13 +295,13 @@ void Fetcher::OnPage(Flight flight, Response response) {
             now});
 }
 
-void Fetcher::Delivered(size_t pages, size_t bytes) {
+void Fetcher::Delivered(size_t pages, int64_t bytes) {
   const bool was_full =
       undelivered_ >= static_cast<int64_t>(settings_.max_undelivered) ||
       undelivered_bytes_ >=
           static_cast<int64_t>(settings_.max_undelivered_bytes);
   undelivered_ -= static_cast<int64_t>(pages);
-  undelivered_bytes_ -= static_cast<int64_t>(bytes);
+  undelivered_bytes_ -= bytes;
   if (was_full || committer_->failed()) loop_->Wake();
 }
 

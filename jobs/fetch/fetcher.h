@@ -106,7 +106,7 @@ class Fetcher {
                    const std::atomic<bool>& broken);
 
   // An answer with a body of so many bytes is on the disk. From any thread.
-  void Delivered(size_t pages, size_t bytes);
+  void Delivered(size_t pages, int64_t bytes);
   FetchView view() const;
 
  private:

@@ -19,6 +19,7 @@ std::string_view TargetSums::Keep(std::string_view key) {
   char* to = blocks_.back().get() + used_;
   std::memcpy(to, key.data(), key.size());
   used_ += key.size();
+  key_bytes_ += key.size();
   return {to, key.size()};
 }
 
@@ -48,7 +49,7 @@ std::vector<storage::Found> TargetSums::TakeSorted() {
   }
   sums_.clear();
   blocks_.clear();
-  used_ = capacity_ = 0;
+  used_ = capacity_ = key_bytes_ = 0;
   return targets;
 }
 

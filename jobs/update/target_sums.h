@@ -29,6 +29,9 @@ class TargetSums {
 
   void Add(const proto::OutlinkSegment& segment);
   size_t size() const { return sums_.size(); }
+  // The same, with long keys counted for what they take.
+  size_t weight() const { return sums_.size() + key_bytes_ / kKeyBytes; }
+  static constexpr size_t kKeyBytes = 128;
   const KeyRange& range() const { return range_; }
 
   // In key order. Leaves this empty.
@@ -52,6 +55,7 @@ class TargetSums {
   // The bytes of the keys, in blocks: 400,000 small strings would cost more
   // than the sums.
   std::vector<std::unique_ptr<char[]>> blocks_;
+  size_t key_bytes_ = 0;
   size_t used_ = 0;
   size_t capacity_ = 0;
 };

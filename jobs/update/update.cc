@@ -49,6 +49,7 @@ class Sample {
  public:
   void Add(const proto::OutlinkSegment& segment) {
     for (const std::string& target : segment.targets()) {
+      weight_ += 1 + target.size() / TargetSums::kKeyBytes;
       if (total_++ % stride_ != 0) continue;
       keys_.push_back(target);
       if (keys_.size() < kMost) continue;
@@ -63,7 +64,7 @@ class Sample {
   std::vector<KeyRange> Cut(size_t targets_per_range) {
     std::sort(keys_.begin(), keys_.end());
     const size_t ranges = std::clamp<size_t>(
-        2 * total_ / std::max<size_t>(targets_per_range, 1), 1, keys_.size());
+        2 * weight_ / std::max<size_t>(targets_per_range, 1), 1, keys_.size());
     std::vector<KeyRange> cut;
     std::string from;
     for (size_t i = 1; i <= ranges; ++i) {
@@ -80,6 +81,7 @@ class Sample {
   static constexpr size_t kMost = 8192;
   std::vector<std::string> keys_;
   size_t total_ = 0;
+  size_t weight_ = 0;
   size_t stride_ = 1;
 };
 
@@ -116,7 +118,7 @@ class Updater {
     return crawl_db_.ForEachOutlinks(
         [&](std::string_view, const proto::OutlinkSegment& segment) {
           if (fits != nullptr) {
-            *fits = *fits && sums.size() <= settings_.targets_in_memory;
+            *fits = *fits && sums.weight() <= settings_.targets_in_memory;
             if (!*fits) return;
           }
           sums.Add(segment);
