@@ -66,27 +66,6 @@ Failure FailureOf(CURLcode code) {
 
 }  // namespace
 
-std::string_view FailureName(Failure failure) {
-  static constexpr std::string_view kNames[kFailureCount] = {
-      "none",
-      "dns",
-      "address_refused",
-      "connect",
-      "tls",
-      "timeout",
-      "first_byte",
-      "too_slow",
-      "too_large",
-      "headers_too_large",
-      "cut_short",
-      "reset",
-      "garbage",
-      "memory",
-      "stopped",
-      "internal"};
-  return kNames[static_cast<int>(failure)];
-}
-
 struct Downloader::Multi {
   CURLM* handle = nullptr;
   Downloader* owner = nullptr;
