@@ -4,13 +4,15 @@
 
 GANNET_BUILD_PACKAGES=(
   build-essential cmake ninja-build ccache mold pkg-config python3
-  libprotobuf-dev protobuf-compiler
-  librocksdb-dev libabsl-dev libfmt-dev libssl-dev
+  libprotobuf-dev protobuf-compiler libgrpc++-dev protobuf-compiler-grpc
+  librocksdb-dev libjemalloc-dev libabsl-dev libfmt-dev libssl-dev
   libpsl-dev libidn2-dev libre2-dev libxxhash-dev
   libdeflate-dev zlib1g-dev libzstd-dev
   libcurl4-openssl-dev libc-ares-dev libgumbo-dev libuchardet-dev libbrotli-dev
   libcli11-dev nlohmann-json3-dev libyaml-cpp-dev
+  libcivetweb-dev prometheus-cpp-dev
   libgtest-dev libgmock-dev libbenchmark-dev
+  file  # For cpack, to find the libraries of the .deb.
 )
 
 # Installs what is missing of the packages named, and says what it does. Needs

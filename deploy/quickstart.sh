@@ -9,14 +9,26 @@ usage() {
 deploy/quickstart.sh                              install, build, crawl a fake web
 deploy/quickstart.sh --contact WHO URL...         crawl these URLs instead: two rounds
 
-  --contact WHO   a web page or mail address of yours, for webmasters who wonder
-                  about your crawler; the real web is not crawled without
-  --data DIR      where the crawl is kept (default: build/quickstart); a crawl
-                  that is there already goes on
-  --help          this text
+  --contact WHO    a web page or mail address of yours, for webmasters who wonder
+                   about your crawler; the real web is not crawled without
+  --data DIR       where the crawl is kept (default: build/quickstart/fake for the
+                   fake web, build/quickstart/web for URLs). A crawl of URLs that
+                   is there already goes on. That of a fake web begins anew, and
+                   deletes only a crawl of a fake web that this script made; a
+                   folder with anything else in it is refused
+  --pages N        size of the fake web (default: 3000)
+  --programs DIR   use gannet and gannet-fakeweb of this folder; nothing is
+                   installed or built
+  --help           this text
 
 Example: deploy/quickstart.sh --contact me@example.org https://example.org/
 END
+}
+
+# fail CODE TEXT
+fail() {
+  echo "error: $2" >&2
+  exit "$1"
 }
 
 here=$PWD
@@ -24,13 +36,17 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 . deploy/packages.sh
 
-data=$root/build/quickstart contact='' urls=()
+from_here() { [[ $1 = /* ]] && echo "$1" || echo "$here/$1"; }
+
+data='' contact='' pages=3000 programs='' urls=()
 while [ $# -gt 0 ]; do
   case $1 in
     --contact) contact=${2:?"--contact needs a web page or mail address"}; shift ;;
-    --data)
-      data=${2:?"--data needs a folder"}; shift
-      [[ $data = /* ]] || data=$here/$data ;;
+    --data) data=$(from_here "${2:?"--data needs a folder"}"); shift ;;
+    --pages)
+      pages=${2:?"--pages needs a number"}; shift
+      [[ $pages =~ ^[1-9][0-9]{0,6}$ ]] || fail 2 "--pages: found '$pages', allowed is a number from 1 to 9999999" ;;
+    --programs) programs=$(from_here "${2:?"--programs needs a folder"}"); shift ;;
     --help | -h) usage; exit 0 ;;
     -*) echo "error: unknown flag $1" >&2; usage >&2; exit 2 ;;
     *) urls+=("$1") ;;
@@ -38,26 +54,43 @@ while [ $# -gt 0 ]; do
   shift
 done
 if [ ${#urls[@]} -gt 0 ] && [ -z "$contact" ]; then
-  echo "error: say whom webmasters can write to: --contact with a web page or mail address of yours" >&2
-  exit 2
+  fail 2 "say whom webmasters can write to: --contact with a web page or mail address of yours"
 fi
 
-gannet_install "${GANNET_BUILD_PACKAGES[@]}"
-
-echo "== building (a few minutes the first time)"
-mkdir -p build
-log=$root/build/quickstart.log
-if ! { cmake --preset release && cmake --build --preset release --target gannet gannet-fakeweb; } >"$log" 2>&1; then
-  tail -n 30 "$log"
-  echo "error: the build failed; all of it is in $log" >&2
-  exit 1
+# What tells a crawl of a fake web, which the next one may delete, from a crawl
+# that somebody wants to keep.
+marker=.made_by_quickstart
+if [ ${#urls[@]} -gt 0 ]; then
+  data=${data:-$root/build/quickstart/web}
+  # Every fetch would go to the fake web, which is gone.
+  if [ -e "$data/$marker" ] ||
+    { [ -e "$data/site.yaml" ] &&
+      grep -Eq "^[^#]*connect_to:[[:space:]]*[\"']?[^\"'[:space:]#,}]" "$data/site.yaml"; }; then
+    fail 2 "$data holds the crawl of a fake web (connect_to in its site.yaml): name another folder for these URLs with --data"
+  fi
+else
+  data=${data:-$root/build/quickstart/fake}
+  if [ -e "$data" ] && [ ! -e "$data/$marker" ] && [ -n "$(ls -A "$data")" ]; then
+    fail 2 "$data is not empty, and quickstart did not make what is in it: it is left alone; name another folder with --data"
+  fi
 fi
-gannet=$root/build/release/gannet
-fakeweb=$root/build/release/gannet-fakeweb
 
-# show_results COMMAND...: what to look at, and three commands to try.
+if [ -z "$programs" ]; then
+  gannet_install "${GANNET_BUILD_PACKAGES[@]}"
+  echo "== building (a few minutes the first time)"
+  mkdir -p build
+  log=$root/build/quickstart.log
+  if ! { cmake --preset release && cmake --build --preset release --target gannet gannet-fakeweb; } >"$log" 2>&1; then
+    tail -n 30 "$log"
+    fail 1 "the build failed; all of it is in $log"
+  fi
+  programs=$root/build/release
+fi
+gannet=$programs/gannet
+fakeweb=$programs/gannet-fakeweb
+
+# show_results PAGE: what to look at, and three commands to try.
 show_results() {
-  local page=$1
   cat <<END
 
 The crawl is in $data:
@@ -66,7 +99,7 @@ The crawl is in $data:
   site.yaml    the site's settings, if you write one: '$gannet init DIR' shows them all
 
 Three commands to try next:
-  $gannet page '$page' --data $data
+  $gannet page '$1' --data $data
   $gannet export links --data $data | head
   $gannet rounds --data $data
 END
@@ -74,13 +107,16 @@ END
 
 if [ ${#urls[@]} -gt 0 ]; then
   echo "== crawling ${urls[*]}: two rounds, Ctrl-C stops safely"
+  # Relative files and folders are those of the caller.
+  cd "$here"
   "$gannet" crawl "${urls[@]}" --data "$data" --contact "$contact" --rounds 2 --width 500
   show_results "${urls[0]}"
   exit 0
 fi
 
-echo "== starting a fake web: 200 hosts, 3,000 pages, everything nasty on"
-web=(--hosts 200 --pages 3000 --nasty all,-stall --slow 200ms --retry-after 1)
+hosts=$((pages < 15 ? 1 : pages / 15))
+echo "== starting a fake web: $hosts hosts, $pages pages, everything nasty on"
+web=(--hosts "$hosts" --pages "$pages" --nasty all,-stall --slow 200ms --retry-after 1)
 started=$(mktemp)
 "$fakeweb" serve "${web[@]}" --json >"$started" &
 server=$!
@@ -99,14 +135,17 @@ done
 port=$(grep -o '"port":[0-9]*' "$started" | head -n 1 | cut -d: -f2 || true)
 seed=$(grep -o '"seed":"[^"]*"' "$started" | head -n 1 | cut -d'"' -f4 || true)
 if [ -z "$port" ] || [ -z "$seed" ]; then
-  echo "error: the fake web did not start" >&2
-  exit 1
+  fail 1 "the fake web did not start"
 fi
 
 echo "== crawling it, from $seed (Ctrl-C stops safely)"
-# This web is new each time, and so is its crawl.
-rm -rf "$data"
+# This web is new each time, and so is its crawl. Only what a crawl makes is
+# deleted, and only where the marker is.
 mkdir -p "$data"
+if [ -e "$data/$marker" ]; then
+  rm -rf "$data/crawl_db" "$data/archive" "$data/site.yaml"
+fi
+echo "The crawl of a fake web. deploy/quickstart.sh deletes it when it runs again." >"$data/$marker"
 cat >"$data/site.yaml" <<END
 # A fake web on this machine may be asked faster than a real one.
 fetch:

@@ -52,7 +52,10 @@ export GANNET_TEST_DATA=$data
 if [ $long -eq 1 ]; then export GANNET_TEST_LONG=1; else unset GANNET_TEST_LONG; fi
 
 # Manuals: real HTML. Tests that miss them are skipped and say so.
-GANNET_TEST_PACKAGES=(libarchive-tools postgresql-doc-15)
+GANNET_TEST_PACKAGES=(libarchive-tools postgresql-doc-15 chromium chromium-driver prometheus)
+# What deploy/ is judged by: promtool, lintian, systemd in a machine of its own, man,
+# the shells of the completions.
+GANNET_TEST_PACKAGES+=(lintian systemd iproute2 man-db zsh fish)
 if [ $long -eq 1 ]; then GANNET_TEST_PACKAGES+=(libstdc++-12-doc); fi
 packages=("${GANNET_BUILD_PACKAGES[@]}" "${GANNET_TEST_PACKAGES[@]}")
 if [ $fuzz -eq 1 ] || [ $long -eq 1 ]; then packages+=(clang libclang-rt-14-dev); fi
@@ -61,7 +64,6 @@ if [ $bench -eq 1 ]; then packages+=(wrk nginx-light wget2 python3-scrapy postgr
 gannet_install "${packages[@]}"
 
 results=() # What summary.py counts.
-ctest_failed=0
 started=$SECONDS
 
 step() { echo; echo "== $* ($((SECONDS - started)) s)"; }
@@ -72,7 +74,8 @@ fail() {
   results+=("failed:$1")
 }
 
-# build PRESET: without it, what needs it is not run, and one failure counted.
+# build PRESET [TARGET]: all of it, or that target only. Without it, what needs
+# it is not run, and one failure counted.
 build() {
   step "building: $1"
   cmake --preset "$1" >"$root/build/configure-$1.log" 2>&1 || {
@@ -80,7 +83,7 @@ build() {
     fail "configuring $1"
     return 1
   }
-  cmake --build --preset "$1" || {
+  cmake --build --preset "$1" ${2:+--target "$2"} || {
     fail "building $1"
     return 1
   }
@@ -89,11 +92,23 @@ build() {
 # run_tests PRESET
 run_tests() {
   step "tests: $1"
-  local report=$root/build/$1/tests.xml
+  local report=$root/build/$1/tests.xml again=0
   rm -f "$report"
-  ctest --test-dir "build/$1" -j "$(nproc)" "${only[@]}" --output-on-failure \
-    --no-tests=error --output-junit "$report" --progress || ctest_failed=1
+  # One more than cores: those that wait for a web leave theirs to others.
+  ctest --test-dir "build/$1" -j "$(($(nproc) + 1))" "${only[@]}" --output-on-failure \
+    --no-tests=error --output-junit "$report" --progress || again=1
   results+=("$1=$report")
+  [ $again -eq 1 ] || return 0
+  # Two cores and hundreds of tests: one that is starved may miss its time. Those
+  # few that failed run once more, alone; the summary names them either way.
+  local failed=$root/build/$1/Testing/Temporary/LastTestsFailed.log
+  if [ -f "$failed" ] && [ "$(wc -l <"$failed")" -le 3 ]; then
+    step "once more, alone: $(cut -d: -f2 "$failed" | tr '\n' ' ')"
+    rm -f "$report.again"
+    ctest --test-dir "build/$1" --rerun-failed --output-on-failure \
+      --output-junit "$report.again" || true
+    results+=("again:$1=$report.again")
+  fi
 }
 
 check_format() {
@@ -114,10 +129,12 @@ if [ $long -eq 1 ]; then
   build clang || true
 fi
 if [ $asan -eq 1 ] && build asan; then
-  ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 run_tests asan
+  GANNET_TEST_SLOW=5 ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 run_tests asan
 fi
 if [ $tsan -eq 1 ] && build tsan; then
-  TSAN_OPTIONS="suppressions=$root/tests/tsan.supp:halt_on_error=1" run_tests tsan
+  # Threads that a second Ctrl-C leaves where they are, by _exit(), are no leak.
+  GANNET_TEST_SLOW=5 TSAN_OPTIONS="suppressions=$root/tests/tsan.supp:halt_on_error=1:report_thread_leaks=0" \
+    run_tests tsan
 fi
 if [ $fuzz -eq 1 ] && build fuzz fuzzers; then
   while read -r target; do
@@ -142,4 +159,3 @@ fi
 
 step "done"
 python3 tests/house/summary.py "${results[@]}" "seconds:$((SECONDS - started))"
-[ $ctest_failed -eq 0 ]

@@ -1,9 +1,20 @@
 #include "jobs/fetch/committer.h"
 
-#include "absl/time/clock.h"
+#include "jobs/fetch/steady_now.h"
 #include "jobs/fetch/thread_name.h"
 
 namespace gannet::jobs {
+namespace {
+
+size_t BytesOf(const storage::Completion& completion) {
+  size_t bytes = sizeof completion;
+  for (const storage::PageKey& link : completion.outlinks) {
+    bytes += sizeof link + link.bytes.size();
+  }
+  return bytes;
+}
+
+}  // namespace
 
 Committer::Committer(storage::SiteStore* store, CommitSettings settings,
                      Written written)
@@ -15,7 +26,7 @@ Committer::~Committer() { (void)Finish(); }
 
 void Committer::Touch() {
   if (oldest_ == absl::InfiniteFuture()) {
-    oldest_ = absl::Now();
+    oldest_ = SteadyNow();
     changed_.SignalAll();
   } else if (IsFull()) {
     changed_.SignalAll();
@@ -24,7 +35,9 @@ void Committer::Touch() {
 
 void Committer::Complete(storage::Completion completion) {
   storage::MutexLock lock(&mu_);
-  next_.links += completion.outlinks.size();
+  const size_t bytes = BytesOf(completion);
+  next_.bytes += bytes;
+  bytes_ += bytes;
   next_.completions.push_back(std::move(completion));
   Touch();
 }
@@ -38,10 +51,21 @@ void Committer::Release(std::vector<storage::PageKey> pages) {
   Touch();
 }
 
-void Committer::Update(storage::HostUpdate host) {
+uint64_t Committer::Update(storage::HostUpdate host) {
+  const size_t bytes = host.record.ByteSizeLong();
   storage::MutexLock lock(&mu_);
-  next_.hosts[host.host.bytes] = std::move(host.record);
+  proto::HostRecord& record = next_.hosts[host.host.bytes];
+  const size_t before = record.ByteSizeLong();
+  record = std::move(host.record);
+  next_.bytes += bytes - before;
+  bytes_ += bytes - before;
   Touch();
+  return number_;
+}
+
+void Committer::WaitForRoom() {
+  storage::MutexLock lock(&mu_);
+  while (next_.bytes >= settings_.bytes && !finishing_) taken_.Wait(&mu_);
 }
 
 absl::Status Committer::Write(Group& group) {
@@ -68,22 +92,29 @@ void Committer::Run() {
     {
       storage::MutexLock lock(&mu_);
       while (!finishing_ && !IsFull() &&
-             absl::Now() < oldest_ + settings_.age) {
+             SteadyNow() < oldest_ + settings_.age) {
         changed_.WaitFor(&mu_, oldest_ == absl::InfiniteFuture()
                                    ? absl::Seconds(1)
                                    : settings_.age);
       }
       std::swap(group, next_);
+      ++number_;
+      taken_.SignalAll();
       oldest_ = absl::InfiniteFuture();
       if (group.empty() && finishing_) return;
-      if (!status_.ok()) continue;
+      if (!status_.ok()) {
+        bytes_ -= group.bytes;
+        continue;
+      }
     }
     const absl::Status status = Write(group);
     if (!status.ok()) {
       storage::MutexLock lock(&mu_);
       status_ = status;
     }
-    written_(group.completions);
+    bytes_ -= group.bytes;
+    ++next_to_write_;
+    written_(group.completions.size());
   }
 }
 

@@ -6,6 +6,8 @@
 // Thread-safe. It has a thread of its own.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -21,18 +23,19 @@
 namespace gannet::jobs {
 
 struct CommitSettings {
-  // A group is written when it has so many pages, or is so old.
+  // A group is written when it has so many pages, or bytes in memory (links of
+  // pages, rules of hosts), or is so old.
   size_t pages = 512;
-  size_t links = 200'000;  // Outlinks of all of its pages.
+  size_t bytes = 24 << 20;
   absl::Duration age = absl::Milliseconds(200);
 };
 
 class Committer {
  public:
-  // Called, from the committer's thread, when a group was written (its pages)
-  // or could not be (then Finish() tells why). `store` must outlive this.
-  using Written =
-      std::function<void(const std::vector<storage::Completion>& group)>;
+  // Called, from the committer's thread, when a group of so many pages was
+  // written or could not be (then Finish() tells why). `store` must outlive
+  // this.
+  using Written = std::function<void(size_t pages)>;
   Committer(storage::SiteStore* store, CommitSettings settings,
             Written written);
   ~Committer();
@@ -42,7 +45,16 @@ class Committer {
   void Release(std::vector<storage::PageKey> pages) ABSL_LOCKS_EXCLUDED(mu_);
   // The newest state of a host, written with the next group: so with or before
   // any page that is completed later.
-  void Update(storage::HostUpdate host) ABSL_LOCKS_EXCLUDED(mu_);
+  // Returns the number of that group.
+  uint64_t Update(storage::HostUpdate host) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // All groups with smaller numbers were written.
+  uint64_t next_to_write() const { return next_to_write_; }
+  // Of what waits to be written, about.
+  size_t bytes() const { return bytes_; }
+  // Waits while more bytes than a group's wait to be written. For those who
+  // bring much; nobody else need care.
+  void WaitForRoom() ABSL_LOCKS_EXCLUDED(mu_);
 
   // Writes all that is left and ends the thread. The first error, if any; after
   // an error nothing more is written.
@@ -52,7 +64,7 @@ class Committer {
  private:
   struct Group {
     std::vector<storage::Completion> completions;
-    size_t links = 0;
+    size_t bytes = 0;
     std::vector<storage::PageKey> released;
     std::map<std::string, proto::HostRecord> hosts;  // By key.
     bool empty() const {
@@ -65,7 +77,7 @@ class Committer {
   void Touch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool IsFull() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return next_.completions.size() >= settings_.pages ||
-           next_.links >= settings_.links;
+           next_.bytes >= settings_.bytes;
   }
 
   storage::SiteStore* const store_;
@@ -74,10 +86,14 @@ class Committer {
 
   mutable storage::Mutex mu_;
   storage::Condition changed_;
+  storage::Condition taken_;  // The committer has taken a group.
   Group next_ ABSL_GUARDED_BY(mu_);
   absl::Time oldest_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();
   bool finishing_ ABSL_GUARDED_BY(mu_) = false;
   absl::Status status_ ABSL_GUARDED_BY(mu_);
+  uint64_t number_ ABSL_GUARDED_BY(mu_) = 0;  // Of the group in `next_`.
+  std::atomic<uint64_t> next_to_write_ = 0;
+  std::atomic<size_t> bytes_ = 0;
   std::thread thread_;
 };
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "absl/time/clock.h"
+#include "jobs/fetch/steady_now.h"
 
 namespace gannet::jobs {
 namespace {
@@ -80,6 +80,7 @@ struct Downloader::Slot {
   uint64_t serial = 0;  // 0: free.
   Request request;
   Response response;
+  absl::Time asked;  // As SteadyNow() sees it.
   // What the handle has been told, and need not be told again.
   List headers;
   bool headers_are_plain = false;  // No validators among them.
@@ -261,6 +262,7 @@ void Downloader::Start(uint64_t id, Request request) {
   slot.request = std::move(request);
   slot.response = Response();
   slot.response.started = absl::Now();
+  slot.asked = SteadyNow();
   slot.response.address = slot.request.address;
   slot.head_complete = false;
   slot.header_bytes = 0;
@@ -273,8 +275,8 @@ void Downloader::Start(uint64_t id, Request request) {
       slot.easy, CURLOPT_REQUEST_TARGET,
       settings_.proxy.empty() ? slot.request.target.c_str() : nullptr);
   ++active_;
-  first_bytes_.push_back({slot.response.started + settings_.first_byte_timeout,
-                          &slot, slot.serial});
+  first_bytes_.push_back(
+      {slot.asked + settings_.first_byte_timeout, &slot, slot.serial});
   // Only asks for a call of OnTime(); nothing is sent yet.
   curl_multi_add_handle(slot.multi->handle, slot.easy);
 }
@@ -396,7 +398,7 @@ int Downloader::OnSocket(CURL*, curl_socket_t fd, int what, void* data_multi,
 int Downloader::OnTimer(CURLM*, long milliseconds, void* data_multi) {
   static_cast<Multi*>(data_multi)->timeout =
       milliseconds < 0 ? absl::InfiniteFuture()
-                       : absl::Now() + absl::Milliseconds(milliseconds);
+                       : SteadyNow() + absl::Milliseconds(milliseconds);
   return 0;
 }
 
@@ -427,7 +429,7 @@ void Downloader::Finish(Slot& slot, CURLcode code) {
     response.failure = FailureOf(code);
     // libcurl has one code for both.
     if (response.failure == Failure::kTimeout &&
-        absl::Now() - response.started <
+        SteadyNow() - slot.asked <
             settings_.timeout - absl::Milliseconds(100)) {
       response.failure =
           response.head.empty() ? Failure::kConnect : Failure::kTooSlow;
@@ -475,7 +477,7 @@ absl::Time Downloader::NextTimeout() const {
 }
 
 void Downloader::OnTime() {
-  const absl::Time now = absl::Now();
+  const absl::Time now = SteadyNow();
   for (const std::unique_ptr<Multi>& multi : multis_) {
     if (multi->timeout > now) continue;
     multi->timeout = absl::InfiniteFuture();

@@ -1,11 +1,13 @@
 #include "jobs/fetch/fetch_phase.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "jobs/fetch/steady_now.h"
 #include "jobs/fetch/thread_name.h"
 #include "jobs/fetch/work_queue.h"
 
@@ -32,16 +34,6 @@ class FirstError {
   std::atomic<bool> is_set_ = false;
 };
 
-// What a page's outlinks hold in memory, about: a small page may have
-// thousands.
-int64_t LinkBytes(const storage::Completion& completion) {
-  int64_t bytes = 0;
-  for (const storage::PageKey& link : completion.outlinks) {
-    bytes += static_cast<int64_t>(sizeof link + link.bytes.size());
-  }
-  return bytes;
-}
-
 }  // namespace
 
 absl::Status FetchPhase::Run(storage::SiteStore& store, absl::Time deadline,
@@ -49,12 +41,9 @@ absl::Status FetchPhase::Run(storage::SiteStore& store, absl::Time deadline,
   WorkQueue<Answer> answers;
   FirstError worker_error;
   Fetcher* fetcher_for_commits = nullptr;
-  Committer committer(&store, settings_.commit,
-                      [&](const std::vector<storage::Completion>& group) {
-                        int64_t bytes = 0;
-                        for (const auto& page : group) bytes += LinkBytes(page);
-                        fetcher_for_commits->Delivered(group.size(), bytes);
-                      });
+  Committer committer(&store, settings_.commit, [&](size_t pages) {
+    fetcher_for_commits->Delivered(pages);
+  });
   absl::StatusOr<std::unique_ptr<Fetcher>> fetcher =
       Fetcher::Create(settings_.fetch, &store.crawl_db(), &committer,
                       [&](Answer answer) { answers.Push(std::move(answer)); });
@@ -65,17 +54,23 @@ absl::Status FetchPhase::Run(storage::SiteStore& store, absl::Time deadline,
     running_ = fetcher->get();
   }
 
+  // Whoever waits for the end does not wait until every answer was read.
+  std::atomic<int64_t> patience_ends_ns = std::numeric_limits<int64_t>::max();
   const auto work = [&](int number) {
     NameThread("parse-" + std::to_string(number));
     PageWorker worker(settings_.page, &store);
     while (std::optional<Answer> answer = answers.Pop()) {
+      committer.WaitForRoom();
       if (worker_error.is_set()) continue;  // The page stays in the round.
-      const auto bytes = static_cast<int64_t>(answer->response.body.size());
+      if (absl::ToUnixNanos(SteadyNow()) > patience_ends_ns) {
+        if (!stop) committer.Release({answer->task.page});
+        continue;
+      }
+      const size_t bytes = answer->response.body.size();
       absl::StatusOr<storage::Completion> completion =
           worker.Complete(*std::move(answer));
+      (*fetcher)->BodyGone(bytes);
       if (completion.ok()) {
-        // The body has gone; the links wait for their group.
-        (*fetcher)->Delivered(0, bytes - LinkBytes(*completion));
         committer.Complete(*std::move(completion));
       } else {
         worker_error.Set(completion.status());
@@ -92,9 +87,13 @@ absl::Status FetchPhase::Run(storage::SiteStore& store, absl::Time deadline,
   absl::Status status;
   std::thread network([&] {
     NameThread("network");
-    status = (*fetcher)->Run(deadline, stop, worker_error.is_set());
+    status = (*fetcher)->Run(ToSteady(deadline), stop, worker_error.is_set());
   });
   network.join();
+  if (stop || absl::Now() >= deadline) {
+    patience_ends_ns =
+        absl::ToUnixNanos(SteadyNow() + settings_.fetch.stop_grace);
+  }
   answers.Close();
   for (std::thread& thread : threads) thread.join();
   const absl::Status committed = committer.Finish();

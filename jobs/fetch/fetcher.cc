@@ -7,6 +7,7 @@
 
 #include "absl/time/clock.h"
 #include "jobs/fetch/outcome.h"
+#include "jobs/fetch/steady_now.h"
 #include "storage/url/surt.h"
 
 namespace gannet::jobs {
@@ -43,9 +44,8 @@ absl::StatusOr<std::unique_ptr<Fetcher>> Fetcher::Create(
   absl::StatusOr<std::unique_ptr<EventLoop>> loop = EventLoop::Create();
   if (!loop.ok()) return loop.status();
   fetcher->loop_ = *std::move(loop);
-  absl::StatusOr<std::unique_ptr<Resolver>> resolver =
-      Resolver::Create(fetcher->settings_.resolver, fetcher->loop_.get(),
-                       [] { return absl::Now(); });
+  absl::StatusOr<std::unique_ptr<Resolver>> resolver = Resolver::Create(
+      fetcher->settings_.resolver, fetcher->loop_.get(), SteadyNow);
   if (!resolver.ok()) return resolver.status();
   fetcher->resolver_ = *std::move(resolver);
   Fetcher* self = fetcher.get();
@@ -119,8 +119,8 @@ absl::Status Fetcher::LoadFetchList() {
 bool Fetcher::MayAsk(absl::Time now) const {
   return !ending_ && downloader_->active() < settings_.connections &&
          undelivered_ < static_cast<int64_t>(settings_.max_undelivered) &&
-         undelivered_bytes_ <
-             static_cast<int64_t>(settings_.max_undelivered_bytes) &&
+         static_cast<size_t>(undelivered_bytes_) + committer_->bytes() <
+             settings_.max_undelivered_bytes &&
          bandwidth_free_at_ <= now &&
          (settings_.bandwidth == 0 ||
           static_cast<int64_t>(downloader_->active()) * kLeastBandwidth <=
@@ -141,13 +141,13 @@ absl::Duration Fetcher::TimeToNext(absl::Time now, absl::Time end) const {
 
 absl::Status Fetcher::Run(absl::Time deadline, const std::atomic<bool>& stop,
                           const std::atomic<bool>& broken) {
-  started_ = absl::Now();
+  started_ = SteadyNow();
   deadline_ = deadline;
   if (absl::Status status = LoadFetchList(); !status.ok()) return status;
   view_hosts_ = static_cast<int64_t>(hosts_.size());
   absl::Time end_at = absl::InfiniteFuture();
   for (;;) {
-    const absl::Time now = absl::Now();
+    const absl::Time now = SteadyNow();
     const bool must_stop =
         stop || broken || committer_->failed() || !error_.ok();
     if (!ending_ && (must_stop || now >= deadline)) {
@@ -165,8 +165,8 @@ absl::Status Fetcher::Run(absl::Time deadline, const std::atomic<bool>& stop,
       }
     }
     view_connections_ = static_cast<int64_t>(downloader_->active());
-    loop_->Run(TimeToNext(absl::Now(), ending_ ? end_at : deadline));
-    const absl::Time later = absl::Now();
+    loop_->Run(TimeToNext(SteadyNow(), ending_ ? end_at : deadline));
+    const absl::Time later = SteadyNow();
     if (downloader_->NextTimeout() <= later) downloader_->OnTime();
     if (resolver_->NextTimeout() <= later) resolver_->OnTime();
   }
@@ -231,7 +231,7 @@ void Fetcher::OnResponse(uint64_t id, Response response) {
   const auto it = flights_.find(id);
   Flight flight = std::move(it->second);
   flights_.erase(it);
-  const absl::Time now = absl::Now();
+  const absl::Time now = SteadyNow();
   HostState& asked = host(flight.host);
   turns_.Answered(asked.id, now);
   asked.stage = HostState::Stage::kIdle;
@@ -240,6 +240,10 @@ void Fetcher::OnResponse(uint64_t id, Response response) {
     asked.is_dirty = true;
   }
   view_bytes_ += response.bytes;
+  if (response.failure == Failure::kNone) {
+    ++answers_;
+    unreachable_hosts_ = 0;
+  }
   if (settings_.bandwidth > 0) {
     bandwidth_free_at_ =
         std::max(now, bandwidth_free_at_) +
@@ -271,6 +275,7 @@ void Fetcher::OnPage(Flight flight, Response response) {
     outcome = OutcomeOf(response, /*was_conditional=*/true, now);
   }
   absl::Duration rest;
+  if (outcome.host_is_unreachable) CouldNotBeReached(asked);
   if (outcome.host_is_busy || outcome.host_is_unreachable) {
     ++asked.failures;
     asked.is_dirty = true;
@@ -295,14 +300,22 @@ void Fetcher::OnPage(Flight flight, Response response) {
             now});
 }
 
-void Fetcher::Delivered(size_t pages, int64_t bytes) {
+void Fetcher::Delivered(size_t pages) {
   const bool was_full =
-      undelivered_ >= static_cast<int64_t>(settings_.max_undelivered) ||
-      undelivered_bytes_ >=
-          static_cast<int64_t>(settings_.max_undelivered_bytes);
+      undelivered_ >= static_cast<int64_t>(settings_.max_undelivered);
   undelivered_ -= static_cast<int64_t>(pages);
-  undelivered_bytes_ -= bytes;
-  if (was_full || committer_->failed()) loop_->Wake();
+  // Bytes may have been what was waited for.
+  if (was_full || committer_->failed() ||
+      committer_->bytes() > settings_.max_undelivered_bytes / 4) {
+    loop_->Wake();
+  }
+}
+
+void Fetcher::BodyGone(size_t bytes) {
+  const bool was_full = static_cast<size_t>(undelivered_bytes_) >=
+                        settings_.max_undelivered_bytes;
+  undelivered_bytes_ -= static_cast<int64_t>(bytes);
+  if (was_full) loop_->Wake();
 }
 
 FetchView Fetcher::view() const {

@@ -7,13 +7,17 @@
 //   fetch list ─► hosts ─► robots.txt ─► turns ─► Downloader ─► Deliver
 //
 // Memory is bounded: by the fetch list (its keys), by the hosts of the round,
-// by Downloader's limit, and by `max_undelivered` answers on their way.
+// by Downloader's limit, by `max_undelivered` answers on their way, and by
+// `rules_memory`. Each host may come with a robots.txt of 500 KiB; if the rules
+// become too many, a host that has got its own is parked: it forgets them and
+// takes them from the crawl DB when others are done.
 //
 // Not thread-safe but for Delivered() and view().
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -69,8 +73,10 @@ struct FetchSettings {
   // Answers on their way to the disk, in pages and bytes of body.
   size_t max_undelivered = 1024;
   size_t max_undelivered_bytes = 256 << 20;
-  // For the rules of all hosts that are being asked.
-  size_t rules_memory = 256 << 20;
+  // For the rules of all hosts that are being asked: with more, hosts wait.
+  size_t rules_memory = 128 << 20;
+  // So many hosts in a row could not be reached: it must be this machine.
+  int unreachable_to_stop = 100;
   // When a stop is asked for, requests under way get so long to end.
   absl::Duration stop_grace = absl::Seconds(3);
 };
@@ -105,8 +111,10 @@ class Fetcher {
   absl::Status Run(absl::Time deadline, const std::atomic<bool>& stop,
                    const std::atomic<bool>& broken);
 
-  // An answer with a body of so many bytes is on the disk. From any thread.
-  void Delivered(size_t pages, int64_t bytes);
+  // From any thread: so many pages are on the disk;
+  void Delivered(size_t pages);
+  // the body of an answer, so many bytes, is no longer in memory.
+  void BodyGone(size_t bytes);
   FetchView view() const;
 
  private:
@@ -144,8 +152,12 @@ class Fetcher {
                     std::deque<std::unique_ptr<RobotsQuest>> quests);
   bool HasTooManyOrigins(const HostState& host, const storage::Url& url) const;
   void Retire(HostState& host);
+  void ForgetRules(HostState& host);
+  bool ShouldPark(const HostState& host) const;
+  void Park(uint32_t index);
   void ActivateMore();
   void CountRules(HostState& host);
+  void CouldNotBeReached(HostState& host);
   void SaveHost(HostState& host);
   absl::Duration NextRest(const HostState& host);
   std::optional<std::string_view> RefusalOf(const Address& address) const {
@@ -181,13 +193,13 @@ class Fetcher {
   absl::flat_hash_map<std::string, uint32_t> host_index_;  // By key.
   absl::flat_hash_map<uint64_t, Flight> flights_;
   uint64_t next_flight_ = 0;
-  int64_t pages_left_ = 0;  // In queues.
-  // Hosts are taken up a few at a time, for each may come with a robots.txt of
-  // 500 KiB.
-  size_t next_dormant_ = 0;
-  int64_t pending_rules_ = 0;
+  int64_t pages_left_ = 0;       // In queues.
+  size_t next_dormant_ = 0;      // Hosts from here on were not taken up yet.
+  std::deque<uint32_t> parked_;  // Hosts.
   int64_t active_hosts_ = 0;
   size_t rules_bytes_ = 0;
+  int unreachable_hosts_ = 0;  // Since somebody answered.
+  uint64_t answers_ = 0;
   absl::Time bandwidth_free_at_ = absl::InfinitePast();
   bool ending_ = false;
   bool release_on_end_ = false;

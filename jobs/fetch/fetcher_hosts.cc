@@ -1,10 +1,13 @@
 // The fetcher's hosts: from the first page of the round to the last.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "absl/time/clock.h"
 #include "jobs/fetch/back_off.h"
 #include "jobs/fetch/fetcher.h"
 #include "jobs/fetch/page_worker.h"
+#include "jobs/fetch/steady_now.h"
 #include "storage/url/surt.h"
 
 namespace gannet::jobs {
@@ -35,7 +38,7 @@ absl::Status Fetcher::Load(HostState& state) {
   const absl::Duration delay = std::max(settings_.delay, state.crawl_delay);
   turns_.SetDelay(state.id, delay);
   turns_.Rest(state.id, started_ + delay);
-  turns_.Rest(state.id, state.rest_until);
+  turns_.Rest(state.id, ToSteady(state.rest_until));
   CountRules(state);
   return absl::OkStatus();
 }
@@ -43,24 +46,46 @@ absl::Status Fetcher::Load(HostState& state) {
 void Fetcher::CountRules(HostState& state) {
   size_t bytes = 0;
   for (const auto& [name, origin] : state.origins) {
-    bytes += 2 * origin.stored.text().size() + 48 * origin.rules.size();
+    bytes += 2 * origin.stored.text().size() + 64 * origin.rules.size();
   }
   rules_bytes_ += bytes - state.rules_bytes;
   state.rules_bytes = bytes;
-  const bool pending =
-      state.is_active && state.origins.empty() && !state.pages.empty();
-  if (pending != state.rules_are_pending) {
-    pending_rules_ += pending ? 1 : -1;
-    state.rules_are_pending = pending;
-  }
+}
+
+void Fetcher::ForgetRules(HostState& state) {
+  state.origins.clear();
+  state.is_loaded = false;
+  CountRules(state);
+}
+
+// One at least goes on.
+bool Fetcher::ShouldPark(const HostState& state) const {
+  return rules_bytes_ > settings_.rules_memory && active_hosts_ > 1 &&
+         state.rules_bytes > 0 && state.quests.empty();
+}
+
+void Fetcher::Park(uint32_t index) {
+  HostState& state = host(index);
+  if (state.is_dirty) SaveHost(state);
+  ForgetRules(state);
+  state.is_active = false;
+  --active_hosts_;
+  state.is_parked = true;
+  parked_.push_back(index);
 }
 
 void Fetcher::ActivateMore() {
-  while (next_dormant_ < hosts_.size() && error_.ok()) {
-    const size_t expected =
-        rules_bytes_ +
-        2 * RobotsRules::kMaxBytes * static_cast<size_t>(pending_rules_);
-    if (active_hosts_ > 0 && expected > settings_.rules_memory) return;
+  // What a parked host forgot must be in the crawl DB before it comes back.
+  while (!parked_.empty() && error_.ok() &&
+         (active_hosts_ == 0 || rules_bytes_ < settings_.rules_memory / 2) &&
+         host(parked_.front()).saved_in < committer_->next_to_write()) {
+    const uint32_t index = parked_.front();
+    parked_.pop_front();
+    host(index).is_parked = false;
+    Advance(index);
+  }
+  while (next_dormant_ < hosts_.size() && error_.ok() &&
+         (active_hosts_ == 0 || rules_bytes_ <= settings_.rules_memory)) {
     const auto index = static_cast<uint32_t>(next_dormant_++);
     if (!host(index).is_active) Advance(index);
   }
@@ -70,6 +95,8 @@ void Fetcher::ActivateMore() {
 void Fetcher::Advance(uint32_t index) {
   HostState& state = host(index);
   if (state.stage != HostState::Stage::kIdle || ending_) return;
+  // Others must not wait for the rules that they look for here.
+  if (state.is_parked && state.quests.empty()) return;
   if (state.pages.empty() && state.quests.empty()) return Retire(state);
   if (!state.is_active) ++active_hosts_;
   state.is_active = true;
@@ -122,6 +149,7 @@ void Fetcher::Advance(uint32_t index) {
   }
   CountRules(state);
   if (state.pages.empty() && state.quests.empty()) return Retire(state);
+  if (ShouldPark(state)) return Park(index);
   if (state.has_address) {
     WantTurn(index);
   } else {
@@ -210,6 +238,8 @@ void Fetcher::FailAll(uint32_t index, Failure failure,
   ++state.failures;
   state.is_dirty = true;
   SaveHost(state);
+  if (failure != Failure::kAddressRefused) CouldNotBeReached(state);
+  if (!error_.ok()) return;  // The pages stay.
   std::deque<std::unique_ptr<RobotsQuest>> quests = std::move(state.quests);
   state.quests.clear();
   const absl::Time now = absl::Now();
@@ -258,8 +288,11 @@ void Fetcher::RestHost(uint32_t index, absl::Duration rest) {
   state.rest_until = std::max(state.rest_until, until);
   state.is_dirty = true;
   SaveHost(state);
-  turns_.Rest(state.id, until);
-  if (rest > settings_.patience || until > deadline_) ReleasePages(index);
+  const absl::Time steady_until = SteadyNow() + rest;
+  turns_.Rest(state.id, steady_until);
+  if (rest > settings_.patience || steady_until > deadline_) {
+    ReleasePages(index);
+  }
 }
 
 void Fetcher::ReleasePages(uint32_t index) {
@@ -281,17 +314,32 @@ void Fetcher::Retire(HostState& state) {
   state.is_active = false;
   --active_hosts_;
   --view_hosts_;
-  // Rules of ordinary size stay, in case another host's robots.txt leads here.
-  if (state.rules_bytes > 16 << 10) {
-    state.origins.clear();
-    state.is_loaded = false;
+  // Small ones stay, in case another host's robots.txt leads here.
+  constexpr size_t kSmall = 16 << 10;
+  if (state.rules_bytes > kSmall || rules_bytes_ > settings_.rules_memory / 2) {
+    ForgetRules(state);
   }
-  CountRules(state);
+}
+
+// A host that is gone is no news; a hundred different ones, and nobody who
+// answers in between, are this machine's network. Then the pages had better
+// stay where they are.
+void Fetcher::CouldNotBeReached(HostState& state) {
+  if (state.unreachable_at == answers_) return;  // Counted.
+  state.unreachable_at = answers_;
+  if (++unreachable_hosts_ < settings_.unreachable_to_stop || !error_.ok()) {
+    return;
+  }
+  error_ = absl::FailedPreconditionError(fmt::format(
+      "the last {} hosts could not be reached, none of them: is this machine's "
+      "network up (DNS, proxy, connect_to)? The round stays open; if they are "
+      "really gone, run again and it goes on",
+      unreachable_hosts_));
 }
 
 void Fetcher::SaveHost(HostState& state) {
   state.is_dirty = false;
-  committer_->Update({state.key, state.ToRecord(absl::Now())});
+  state.saved_in = committer_->Update({state.key, state.ToRecord(absl::Now())});
 }
 
 }  // namespace gannet::jobs

@@ -7,6 +7,7 @@
 #include "jobs/fetch/fetcher.h"
 #include "jobs/fetch/outcome.h"
 #include "jobs/fetch/robots_answer.h"
+#include "jobs/fetch/steady_now.h"
 
 namespace gannet::jobs {
 // A host may have a web server on each of its ports; 65,535 robots.txt files of
@@ -50,6 +51,11 @@ void Fetcher::OnRobots(uint32_t asked, std::unique_ptr<RobotsQuest> quest,
                        Response response) {
   if (ending_) return;
   HostState& asker = host(quest->asker);
+  if (response.failure == Failure::kMemory) {
+    // Ours, not theirs: it is asked for again.
+    asker.origins[quest->origin].stage = OriginRules::Stage::kUnknown;
+    return Advance(quest->asker);
+  }
   if (response.failure != Failure::kNone) {
     if (quest->redirects > 0) return EndQuest(*quest, /*status=*/0, "");
     // The host's own: it is tried again in its next turn, a few times.
@@ -112,7 +118,7 @@ void Fetcher::EndQuest(const RobotsQuest& quest, uint32_t status,
   }
   const absl::Duration delay = std::max(settings_.delay, asker.crawl_delay);
   turns_.SetDelay(asker.id, delay);
-  turns_.Rest(asker.id, now + delay);
+  turns_.Rest(asker.id, SteadyNow() + delay);
   asker.is_dirty = true;
   SaveHost(asker);
   CountRules(asker);

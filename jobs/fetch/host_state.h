@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,7 +67,10 @@ struct HostState {
   std::vector<uint32_t> rtt_us;
   bool is_dirty = false;   // The record in the DB is older.
   bool is_active = false;  // Taken up in this round.
-  bool rules_are_pending = false;
+  bool is_parked = false;  // Taken up, and put back for a while.
+  uint64_t saved_in = 0;   // The committer's group with its record.
+  // When it could not be reached last, as the number of answers before.
+  std::optional<uint64_t> unreachable_at;
   size_t rules_bytes = 0;  // What its origins hold in memory, about.
 
   void FromRecord(const proto::HostRecord& record, std::string_view agent,

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "jobs/fetch/robots_answer.h"
+#include "jobs/fetch/steady_now.h"
 
 namespace gannet::jobs {
 
@@ -24,9 +24,8 @@ absl::StatusOr<std::unique_ptr<SingleFetch>> SingleFetch::Create(
   absl::StatusOr<std::unique_ptr<EventLoop>> loop = EventLoop::Create();
   if (!loop.ok()) return loop.status();
   fetch->loop_ = *std::move(loop);
-  absl::StatusOr<std::unique_ptr<Resolver>> resolver =
-      Resolver::Create(fetch->settings_.resolver, fetch->loop_.get(),
-                       [] { return absl::Now(); });
+  absl::StatusOr<std::unique_ptr<Resolver>> resolver = Resolver::Create(
+      fetch->settings_.resolver, fetch->loop_.get(), SteadyNow);
   if (!resolver.ok()) return resolver.status();
   fetch->resolver_ = *std::move(resolver);
   SingleFetch* self = fetch.get();
@@ -49,9 +48,9 @@ void SingleFetch::RunUntil(const bool& done) {
   while (!done) {
     const absl::Time next =
         std::min(downloader_->NextTimeout(), resolver_->NextTimeout());
-    loop_->Run(std::clamp(next - absl::Now(), absl::ZeroDuration(),
+    loop_->Run(std::clamp(next - SteadyNow(), absl::ZeroDuration(),
                           absl::Duration(absl::Seconds(1))));
-    const absl::Time now = absl::Now();
+    const absl::Time now = SteadyNow();
     if (downloader_->NextTimeout() <= now) downloader_->OnTime();
     if (resolver_->NextTimeout() <= now) resolver_->OnTime();
   }

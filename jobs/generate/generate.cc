@@ -17,7 +17,15 @@ absl::StatusOr<bool> HasWork(storage::CrawlDb& crawl_db,
     absl::StatusOr<std::vector<storage::Found>> waiting =
         crawl_db.TopDeferred(settings.width);
     if (!waiting.ok()) return waiting.status();
-    if (waiting->empty()) return false;
+    if (waiting->empty()) {
+      // What is left in the frontier waits for hosts to wake. Put aside, it is
+      // seen by NextDue, and the next look need not step over it.
+      top = crawl_db.Top(settings.width, settings.per_host);
+      if (!top.ok()) return top.status();
+      if (top->pages.empty() && top->resting.empty()) return false;
+      if (absl::Status s = crawl_db.PutAside(*top); !s.ok()) return s;
+      continue;
+    }
     std::vector<storage::PageKey> pages;
     for (storage::Found& url : *waiting) pages.push_back(std::move(url.page));
     absl::StatusOr<storage::PutCounts> counts =

@@ -1,5 +1,6 @@
 #include "jobs/parse/gumbo_tree.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -33,6 +34,7 @@ namespace {
 // times as much.
 constexpr int64_t kBaseNs = 200'000'000;
 constexpr int64_t kNsPerByte = 600;
+constexpr int64_t kMostNs = 5'000'000'000;  // Somebody may want to stop.
 // Reading the clock is a system call.
 constexpr uint64_t kAllocationsPerLook = 4096;
 
@@ -62,7 +64,9 @@ void GumboTree::Deallocate(void*, void*) {}
 const GumboNode* GumboTree::Parse(std::string_view html) {
   arena_.Reset();
   deadline_ns_ =
-      ThreadNs() + kBaseNs + kNsPerByte * static_cast<int64_t>(html.size());
+      ThreadNs() +
+      std::min(kBaseNs + kNsPerByte * static_cast<int64_t>(html.size()),
+               kMostNs);
   GumboOptions options = kGumboDefaultOptions;
   options.allocator = Allocate;
   options.deallocator = Deallocate;

@@ -4,15 +4,34 @@
 
 namespace gannet::jobs {
 
+std::string PhaseName(proto::RoundPhase phase) {
+  switch (phase) {
+    case proto::GENERATE:
+      return "generate";
+    case proto::FETCH:
+      return "fetch";
+    case proto::UPDATE:
+      return "update";
+    case proto::EXCHANGE:
+      return "exchange";
+    default:
+      return "";
+  }
+}
+
 std::string RoundReport(const proto::RoundJournal& journal,
                         const storage::Totals& totals, absl::Time ended,
-                        const std::map<std::string, double>& phase_seconds,
                         bool was_resumed) {
   const proto::RoundCounts& counts = journal.counts();
   const absl::Time started = absl::FromUnixMillis(journal.opened_ms());
   nlohmann::json phases = {
       {"generate", 0}, {"fetch", 0}, {"update", 0}, {"exchange", 0}};
-  for (const auto& [phase, seconds] : phase_seconds) phases[phase] = seconds;
+  for (const auto& [phase, us] : counts.phase_us()) {
+    phases[PhaseName(static_cast<proto::RoundPhase>(phase))] =
+        absl::ToDoubleSeconds(absl::Microseconds(us));
+  }
+  nlohmann::json dropped = nlohmann::json::object();
+  for (const auto& [reason, cash] : counts.dropped()) dropped[reason] = cash;
   const nlohmann::json report = {
       {"round", journal.number()},
       {"started",
@@ -32,9 +51,10 @@ std::string RoundReport(const proto::RoundJournal& journal,
       {"known", totals.KnownPages()},
       {"frontier", totals.frontier_pages},
       {"scheduled", totals.scheduled_pages},
-      {"deferred", totals.deferred_urls},
-      {"dropped_urls", totals.dropped_urls},
-      {"dropped", totals.dropped},
+      {"deferred", counts.deferred()},
+      {"waiting", totals.deferred_urls},
+      {"dropped_urls", counts.dropped_urls()},
+      {"dropped", dropped},
       {"phase_seconds", phases}};
   return report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -2,7 +2,6 @@
 // rounds` shows them). A function; thread-safe.
 #pragma once
 
-#include <map>
 #include <string>
 
 #include "absl/time/time.h"
@@ -11,11 +10,14 @@
 
 namespace gannet::jobs {
 
-// `phase_seconds` are those of this process; a round that another began is
-// marked as resumed.
+// The phase's key in `phase_seconds`.
+std::string PhaseName(proto::RoundPhase phase);
+
+// What the round did is from its journal, and so of all processes that worked
+// on it; a round that another process began is marked as resumed. What is known
+// and what waits at its end is from the totals.
 std::string RoundReport(const proto::RoundJournal& journal,
                         const storage::Totals& totals, absl::Time ended,
-                        const std::map<std::string, double>& phase_seconds,
                         bool was_resumed);
 
 }  // namespace gannet::jobs

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "absl/time/clock.h"
 #include "jobs/round/report.h"
@@ -15,17 +16,44 @@ constexpr absl::Duration kLookForStop = absl::Milliseconds(100);
 // What is due and cannot be taken must not make a busy loop.
 constexpr absl::Duration kLeastWait = absl::Milliseconds(20);
 
-std::string PhaseName(proto::RoundPhase phase) {
+// So many rounds in a row that did nothing will be followed by more of them.
+constexpr int kMostFruitless = 2;
+
+std::string Doing(proto::RoundPhase phase) {
   switch (phase) {
     case proto::GENERATE:
-      return "generate";
+      return "generating";
     case proto::FETCH:
-      return "fetch";
+      return "fetching";
     case proto::UPDATE:
-      return "update";
+      return "updating";
     default:
-      return "";
+      return "ending";
   }
+}
+
+OutcomeCounts ToOutcomes(const proto::RoundCounts& counts) {
+  return {counts.fetched(), counts.unchanged(), counts.moved(),   counts.gone(),
+          counts.failed(),  counts.blocked(),   counts.released()};
+}
+
+// It gave pages back, completed none, and the next round would get the same: a
+// page whose host rests is out of its way, and is waited for.
+bool IsFruitless(const proto::RoundCounts& counts) {
+  return ToOutcomes(counts).completed() == 0 && counts.released_awake() > 0;
+}
+
+void AddSince(const proto::RoundCounts& then, const proto::RoundCounts& now,
+              RunSummary& sum) {
+  OutcomeCounts& counts = sum.counts;
+  counts.fetched += now.fetched() - then.fetched();
+  counts.unchanged += now.unchanged() - then.unchanged();
+  counts.moved += now.moved() - then.moved();
+  counts.gone += now.gone() - then.gone();
+  counts.failed += now.failed() - then.failed();
+  counts.blocked += now.blocked() - then.blocked();
+  counts.released += now.released() - then.released();
+  sum.bytes += now.bytes() - then.bytes();
 }
 
 }  // namespace
@@ -38,24 +66,31 @@ Rounds::Rounds(RoundSettings settings, storage::SiteStore* store)
 
 absl::StatusOr<bool> Rounds::RunOne(const std::atomic<bool>& stop) {
   storage::CrawlDb& db = store_->crawl_db();
-  round_phase_seconds_.clear();
   was_resumed_ = db.journal().phase() != proto::NO_ROUND;
   if (!was_resumed_) {
-    if (absl::Status status = CheckSpace(); !status.ok()) return status;
     absl::StatusOr<bool> has_work =
         HasWork(db, settings_.generate, absl::Now());
     if (!has_work.ok() || !*has_work) return has_work;
+    if (absl::Status status = CheckSpace(); !status.ok()) return status;
     if (absl::Status s = db.OpenRound(absl::Now()); !s.ok()) return s;
   }
   {
     storage::MutexLock lock(&mu_);
+    counts_before_ = db.journal().counts();
+    is_running_ = true;
     round_started_ = absl::Now();
     deadline_ = round_started_ + settings_.time_limit;
   }
   const absl::Status status = Finish(stop);
-  LeavePhase();
-  if (!status.ok()) return status;
-  return true;
+  if (status.ok()) return true;
+  (void)LeavePhase();  // That it failed too would be no news.
+  const proto::RoundJournal journal = db.journal();
+  AddToSummary(journal.counts());
+  if (!absl::IsCancelled(status)) return status;
+  return absl::CancelledError(
+      fmt::format("round {} stopped while {}: nothing is lost, and the next "
+                  "'gannet round' goes on with it",
+                  journal.number(), Doing(journal.phase())));
 }
 
 // Each phase looks where the journal stands: what is done is not done again.
@@ -63,7 +98,7 @@ absl::Status Rounds::Finish(const std::atomic<bool>& stop) {
   storage::CrawlDb& db = store_->crawl_db();
 
   if (db.journal().phase() == proto::GENERATE) {
-    Enter(proto::GENERATE);
+    if (absl::Status s = Enter(proto::GENERATE); !s.ok()) return s;
     absl::StatusOr<int64_t> pages = Generate(db, settings_.generate);
     if (!pages.ok()) return pages.status();
     // Beyond this point the fetch list never grows.
@@ -71,24 +106,19 @@ absl::Status Rounds::Finish(const std::atomic<bool>& stop) {
   }
 
   if (db.journal().phase() == proto::FETCH) {
-    Enter(proto::FETCH);
+    if (absl::Status s = Enter(proto::FETCH); !s.ok()) return s;
     absl::Time deadline;
     {
       storage::MutexLock lock(&mu_);
       deadline = deadline_;
     }
     if (absl::Status s = fetch_.Run(*store_, deadline, stop); !s.ok()) return s;
-    if (stop) {
-      return absl::CancelledError(
-          fmt::format("round {} stopped while fetching: nothing is lost, and "
-                      "the next 'gannet round' goes on with it",
-                      db.journal().number()));
-    }
+    if (stop) return absl::CancelledError("stopped while fetching");
     // Beyond this point no page is completed, and no outlink added.
     if (absl::Status s = db.SetPhase(proto::UPDATE); !s.ok()) return s;
   }
 
-  Enter(proto::UPDATE);
+  if (absl::Status s = Enter(proto::UPDATE); !s.ok()) return s;
   if (absl::Status s =
           Update(db, settings_.update, absl::Now(), stop, update_view_);
       !s.ok()) {
@@ -98,31 +128,71 @@ absl::Status Rounds::Finish(const std::atomic<bool>& stop) {
 }
 
 absl::Status Rounds::WriteReport() {
-  LeavePhase();
+  if (absl::Status s = LeavePhase(); !s.ok()) return s;
   storage::CrawlDb& db = store_->crawl_db();
   const proto::RoundJournal journal = db.journal();
-  const std::string report = RoundReport(journal, db.totals(), absl::Now(),
-                                         round_phase_seconds_, was_resumed_);
+  const std::string report =
+      RoundReport(journal, db.totals(), absl::Now(), was_resumed_);
+  // First: closing clears the journal's counts, and who looks at lifetime()
+  // meanwhile must not see less than before.
+  AddToSummary(journal.counts());
   if (absl::Status s = db.CloseRound(report); !s.ok()) return s;
-
-  const proto::RoundCounts& counts = journal.counts();
-  ++summary_.rounds;
-  summary_.counts.fetched += counts.fetched();
-  summary_.counts.unchanged += counts.unchanged();
-  summary_.counts.moved += counts.moved();
-  summary_.counts.gone += counts.gone();
-  summary_.counts.failed += counts.failed();
-  summary_.counts.blocked += counts.blocked();
-  summary_.counts.released += counts.released();
-  summary_.bytes += counts.bytes();
+  CountRound();
+  fruitless_ = IsFruitless(journal.counts()) ? fruitless_ + 1 : 0;
   return absl::OkStatus();
+}
+
+// What another process did of the round is in its own summary.
+void Rounds::AddToSummary(const proto::RoundCounts& counts) {
+  storage::MutexLock lock(&mu_);
+  AddSince(counts_before_, counts, summary_);
+  counts_before_ = counts;
+  is_running_ = false;
+}
+
+void Rounds::CountRound() {
+  storage::MutexLock lock(&mu_);
+  ++summary_.rounds;
+}
+
+RunSummary Rounds::summary() const {
+  storage::MutexLock lock(&mu_);
+  return summary_;
+}
+
+RunSummary Rounds::lifetime() const {
+  storage::MutexLock lock(&mu_);
+  RunSummary sum = summary_;
+  if (is_running_) {
+    AddSince(counts_before_, store_->crawl_db().journal().counts(), sum);
+  }
+  if (phase_ != proto::NO_ROUND) {
+    sum.phase_seconds[PhaseName(phase_)] +=
+        absl::ToDoubleSeconds(absl::Now() - phase_started_);
+  }
+  return sum;
+}
+
+absl::Status Rounds::CheckProgress() const {
+  if (fruitless_ < kMostFruitless) return absl::OkStatus();
+  const FetchSettings& fetch = settings_.fetch.fetch;
+  return absl::FailedPreconditionError(fmt::format(
+      "{} rounds in a row gave all their pages back unfetched, and so would "
+      "the "
+      "next. No host is asked before its delay has passed, and for robots.txt "
+      "first: crawl.time_limit ({}) must be well above fetch.delay ({}), and "
+      "above what a robots.txt may ask for, fetch.max_crawl_delay ({})",
+      kMostFruitless, absl::FormatDuration(settings_.time_limit),
+      absl::FormatDuration(fetch.delay),
+      absl::FormatDuration(fetch.max_crawl_delay)));
 }
 
 absl::Status Rounds::RunMany(std::optional<int64_t> most, absl::Duration wait,
                              const std::atomic<bool>& stop) {
   const absl::Time started = absl::Now();
   absl::Status status;
-  while (!most.has_value() || summary_.rounds < *most) {
+  fruitless_ = 0;
+  while (!most.has_value() || summary().rounds < *most) {
     if (stop) {
       status = absl::CancelledError("stopped between rounds");
       break;
@@ -132,7 +202,11 @@ absl::Status Rounds::RunMany(std::optional<int64_t> most, absl::Duration wait,
       status = done.status();
       break;
     }
-    if (*done) continue;
+    if (*done) {
+      status = CheckProgress();
+      if (status.ok()) continue;
+      break;
+    }
     // Nothing to do now; perhaps soon.
     absl::StatusOr<std::optional<absl::Time>> due =
         store_->crawl_db().NextDue();
@@ -152,6 +226,7 @@ absl::Status Rounds::RunMany(std::optional<int64_t> most, absl::Duration wait,
     storage::MutexLock lock(&mu_);
     waiting_until_ = absl::InfinitePast();
   }
+  storage::MutexLock lock(&mu_);
   summary_.elapsed = absl::Now() - started;
   return status;
 }
@@ -169,24 +244,29 @@ absl::Status Rounds::CheckSpace() const {
       space.available >> 20, settings_.data_folder, settings_.min_free >> 20));
 }
 
-void Rounds::Enter(proto::RoundPhase phase) {
-  LeavePhase();
+absl::Status Rounds::Enter(proto::RoundPhase phase) {
+  if (absl::Status s = LeavePhase(); !s.ok()) return s;
   storage::MutexLock lock(&mu_);
   phase_ = phase;
   phase_started_ = absl::Now();
-  const proto::RoundCounts counts = store_->crawl_db().journal().counts();
-  planned_ = store_->crawl_db().totals().round_pages + counts.fetched() +
-             counts.moved() + counts.gone() + counts.failed() +
-             counts.blocked() + counts.released();
+  const OutcomeCounts counts =
+      ToOutcomes(store_->crawl_db().journal().counts());
+  planned_ = store_->crawl_db().totals().round_pages + counts.completed() +
+             counts.released;
+  return absl::OkStatus();
 }
 
-void Rounds::LeavePhase() {
-  storage::MutexLock lock(&mu_);
-  if (phase_ == proto::NO_ROUND) return;
-  const double seconds = absl::ToDoubleSeconds(absl::Now() - phase_started_);
-  round_phase_seconds_[PhaseName(phase_)] += seconds;
-  summary_.phase_seconds[PhaseName(phase_)] += seconds;
-  phase_ = proto::NO_ROUND;
+absl::Status Rounds::LeavePhase() {
+  proto::RoundPhase phase = proto::NO_ROUND;
+  absl::Duration time;
+  {
+    storage::MutexLock lock(&mu_);
+    if (phase_ == proto::NO_ROUND) return absl::OkStatus();
+    phase = std::exchange(phase_, proto::NO_ROUND);
+    time = absl::Now() - phase_started_;
+    summary_.phase_seconds[PhaseName(phase)] += absl::ToDoubleSeconds(time);
+  }
+  return store_->crawl_db().AddPhaseTime(phase, time);
 }
 
 ProgressView Rounds::view() const {
@@ -194,11 +274,8 @@ ProgressView Rounds::view() const {
   const FetchView fetch = fetch_.view();
   ProgressView view;
   view.round = journal.number();
-  const proto::RoundCounts& counts = journal.counts();
-  view.counts = {counts.fetched(), counts.unchanged(), counts.moved(),
-                 counts.gone(),    counts.failed(),    counts.blocked(),
-                 counts.released()};
-  view.bytes = std::max(counts.bytes(), fetch.bytes);
+  view.counts = ToOutcomes(journal.counts());
+  view.bytes = std::max(journal.counts().bytes(), fetch.bytes);
   view.hosts_active = fetch.hosts_active;
   view.connections = fetch.connections;
   view.targets = update_view_.targets;

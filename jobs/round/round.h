@@ -1,7 +1,7 @@
 // Rounds runs a site's rounds: generate, fetch+parse, update, report (DESIGN,
 // section 5). The journal in the crawl DB holds the phase, and each phase goes
 // on where it was; so does a new process after a crash. Not thread-safe but for
-// view().
+// view(), summary() and lifetime().
 #pragma once
 
 #include <atomic>
@@ -33,9 +33,10 @@ struct RoundSettings {
   std::string data_folder;
 };
 
-// All rounds of one run, added up: what `gannet crawl --json` prints.
+// What one run did in all its rounds, also in one that another run began or
+// will end: what `gannet crawl --json` prints.
 struct RunSummary {
-  int64_t rounds = 0;
+  int64_t rounds = 0;  // That it ended.
   OutcomeCounts counts;
   int64_t bytes = 0;
   absl::Duration elapsed;
@@ -54,28 +55,42 @@ class Rounds {
 
   // Runs rounds until `most` are done (nothing: no limit) or nothing is left:
   // no page to fetch, and none that becomes ready within `wait`.
+  // kFailedPrecondition: with these settings rounds do nothing but give their
+  // pages back.
   absl::Status RunMany(std::optional<int64_t> most, absl::Duration wait,
                        const std::atomic<bool>& stop);
 
-  const RunSummary& summary() const { return summary_; }
+  // kFailedPrecondition: the last rounds did nothing but give their pages back,
+  // and with these settings so would the next.
+  absl::Status CheckProgress() const;
+
+  // Of what was ended or stopped.
+  RunSummary summary() const ABSL_LOCKS_EXCLUDED(mu_);
+  // The same with what the round that runs did so far: its numbers only grow.
+  RunSummary lifetime() const ABSL_LOCKS_EXCLUDED(mu_);
   ProgressView view() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   absl::Status CheckSpace() const;
   absl::Status Finish(const std::atomic<bool>& stop);
   absl::Status WriteReport();
-  void Enter(proto::RoundPhase phase) ABSL_LOCKS_EXCLUDED(mu_);
-  void LeavePhase() ABSL_LOCKS_EXCLUDED(mu_);
+  void AddToSummary(const proto::RoundCounts& counts) ABSL_LOCKS_EXCLUDED(mu_);
+  void CountRound() ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status Enter(proto::RoundPhase phase) ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status LeavePhase() ABSL_LOCKS_EXCLUDED(mu_);
 
   const RoundSettings settings_;
   storage::SiteStore* const store_;
   FetchPhase fetch_;
   UpdateView update_view_;
-  RunSummary summary_;
-  std::map<std::string, double> round_phase_seconds_;
   bool was_resumed_ = false;
+  int fruitless_ = 0;  // Rounds in a row, the last one included.
 
   mutable storage::Mutex mu_;
+  RunSummary summary_ ABSL_GUARDED_BY(mu_);
+  bool is_running_ ABSL_GUARDED_BY(mu_) = false;
+  // Of the open round: what is not this run's, or is in the summary already.
+  proto::RoundCounts counts_before_ ABSL_GUARDED_BY(mu_);
   proto::RoundPhase phase_ ABSL_GUARDED_BY(mu_) = proto::NO_ROUND;
   absl::Time phase_started_ ABSL_GUARDED_BY(mu_);
   absl::Time round_started_ ABSL_GUARDED_BY(mu_);

@@ -19,7 +19,7 @@ std::string_view TargetSums::Keep(std::string_view key) {
   char* to = blocks_.back().get() + used_;
   std::memcpy(to, key.data(), key.size());
   used_ += key.size();
-  key_bytes_ += key.size();
+  weight_ += WeightOf(key);
   return {to, key.size()};
 }
 
@@ -35,22 +35,38 @@ void TargetSums::Add(const proto::OutlinkSegment& segment) {
   }
 }
 
-std::vector<storage::Found> TargetSums::TakeSorted() {
-  std::vector<std::pair<std::string_view, const Sum*>> order;
-  order.reserve(sums_.size());
-  for (const auto& [key, sum] : sums_) order.emplace_back(key, &sum);
-  std::sort(order.begin(), order.end(),
+void TargetSums::Sort() {
+  sorted_.assign(sums_.begin(), sums_.end());
+  sums_ = {};  // Frees it.
+  std::sort(sorted_.begin(), sorted_.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<storage::Found> targets;
-  targets.reserve(order.size());
-  for (const auto& [key, sum] : order) {
-    targets.push_back({storage::PageKey{std::string(key)}, sum->cash,
-                       sum->depth, sum->redirects});
+}
+
+size_t TargetSums::FirstAfter(std::string_view key) const {
+  const auto it = std::upper_bound(
+      sorted_.begin(), sorted_.end(), key,
+      [](std::string_view k, const auto& target) { return k < target.first; });
+  return static_cast<size_t>(it - sorted_.begin());
+}
+
+std::vector<storage::Found> TargetSums::Batch(size_t from, size_t most) const {
+  std::vector<storage::Found> batch;
+  size_t end = from + std::min(most, sorted_.size() - from);
+  if (end < sorted_.size()) {
+    const std::string_view host = storage::HostPartOf(sorted_[end].first);
+    size_t cut = end;
+    while (cut > from && storage::HostPartOf(sorted_[cut - 1].first) == host) {
+      --cut;
+    }
+    if (cut > from) end = cut;
   }
-  sums_.clear();
-  blocks_.clear();
-  used_ = capacity_ = key_bytes_ = 0;
-  return targets;
+  batch.reserve(end - from);
+  for (size_t i = from; i < end; ++i) {
+    const auto& [key, sum] = sorted_[i];
+    batch.push_back({storage::PageKey{std::string(key)}, sum.cash, sum.depth,
+                     sum.redirects});
+  }
+  return batch;
 }
 
 }  // namespace gannet::jobs

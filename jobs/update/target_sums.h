@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -28,19 +29,21 @@ class TargetSums {
   explicit TargetSums(KeyRange range) : range_(std::move(range)) {}
 
   void Add(const proto::OutlinkSegment& segment);
-  size_t size() const { return sums_.size(); }
-  // The same, with long keys counted for what they take.
-  size_t weight() const { return sums_.size() + key_bytes_ / kKeyBytes; }
-  static constexpr size_t kKeyBytes = 128;
+  // How many targets, with long keys counted for what they take.
+  size_t weight() const { return weight_; }
+  static size_t WeightOf(std::string_view key) {
+    return 1 + key.size() / (kKeyBytes + 1);
+  }
   const KeyRange& range() const { return range_; }
 
-  // In key order. Leaves this empty.
-  std::vector<storage::Found> TakeSorted();
-  // Calls `visit` with each target's cash.
-  template <typename Visit>
-  void ForEachCash(const Visit& visit) const {
-    for (const auto& [key, sum] : sums_) visit(sum.cash);
-  }
+  // Puts them into key order. REQUIRES, for what follows: this was called, and
+  // nothing was added since.
+  void Sort();
+  size_t size() const { return sorted_.size(); }
+  // The number of the first whose key is greater.
+  size_t FirstAfter(std::string_view key) const;
+  // Ends with the last target of a host, unless one host has more than `most`.
+  std::vector<storage::Found> Batch(size_t from, size_t most) const;
 
  private:
   struct Sum {
@@ -48,14 +51,16 @@ class TargetSums {
     uint32_t depth = UINT32_MAX;
     uint32_t redirects = UINT32_MAX;
   };
+  static constexpr size_t kKeyBytes = 128;  // Most keys are shorter.
   std::string_view Keep(std::string_view key);
 
   const KeyRange range_;
   absl::flat_hash_map<std::string_view, Sum> sums_;
+  std::vector<std::pair<std::string_view, Sum>> sorted_;
   // The bytes of the keys, in blocks: 400,000 small strings would cost more
   // than the sums.
   std::vector<std::unique_ptr<char[]>> blocks_;
-  size_t key_bytes_ = 0;
+  size_t weight_ = 0;
   size_t used_ = 0;
   size_t capacity_ = 0;
 };

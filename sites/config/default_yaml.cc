@@ -22,11 +22,21 @@ user_agent:
   contact: ""               # A URL or mail address for webmasters. Without one,
                             # only loopback and test webs are crawled.
 
+listen:                     # Of 'gannet serve'.
+  http: 127.0.0.1:7781      # Dashboard and metrics; "" is off. Anyone who reaches
+                            # it may look, nobody may change anything.
+  admin: ""                 # The admin API over TCP, for who has an administrator's
+                            # certificate; it needs tls. The socket in the data
+                            # folder is always there.
+
 crawl:
-  schedule: by-hand         # Rounds run when you say so.
+  schedule: continuous      # When 'gannet serve' begins a round: when the last has
+                            # ended; or 'continuous, pause 10m'; or 'every 30m'; or
+                            # by-hand, when you say so.
   width: 20000              # Pages of one round, at most.
   per_host: 200             # Of these, of one host: 200 s at a delay of 1 s.
   time_limit: 30m           # A round ends then; slow hosts' pages wait for the next.
+                            # Longer than fetch.delay.
   order: auto               # opic: important pages first; or breadth-first, random.
                             # Fixed with the first page; auto is opic, or what is fixed.
 
@@ -103,10 +113,18 @@ recrawl:
   strategy: fixed
   share: auto
 
+tls:                        # Files in PEM, from this file's folder. They are looked
+  ca: ""                    # at again as they change: renewing needs no restart.
+  cert: ""                  # Who holds a certificate of the CA with
+  key: ""                   # OU=administrators may use the admin API.
+
+log:                        # Of 'gannet serve', on standard error.
+  level: info               # debug info warning error
+  format: text              # A line an event; or json, an object a line.
+
 # To come: they are refused while they do nothing.
-# listen:     peers, http, admin
+# listen:     peers
 # federation: map, join
-# tls:        ca, cert, key
 )";
 
 }  // namespace

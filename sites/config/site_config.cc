@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "sites/config/quantity.h"
 #include "sites/config/value_checks.h"
 #include "sites/config/yaml_section.h"
 #include "storage/archive/archive_name.h"
@@ -27,10 +28,14 @@ void Read(YamlSection section, SiteSection& site) {
                });
   section.Text("data", site.data, "a folder's path, or \"\"",
                [](const std::string&) { return true; });
-  if (const auto pair = section.Pair(
-          "location",
-          "[latitude, longitude] in degrees, such as [35.7, 139.7]")) {
-    site.location = Location{pair->first, pair->second};
+  std::optional<std::pair<double, double>> location;
+  if (site.location.has_value()) {
+    location.emplace(site.location->latitude, site.location->longitude);
+  }
+  section.Pair("location", location,
+               "[latitude, longitude] in degrees, such as [35.7, 139.7]");
+  if (location.has_value()) {
+    site.location = Location{location->first, location->second};
   }
   section.End();
 }
@@ -45,15 +50,23 @@ void Read(YamlSection section, UserAgentSection& agent) {
   section.End();
 }
 
-void ReadListen(YamlSection section) {
+void Read(YamlSection section, ListenSection& listen) {
+  const auto is_right = [](const std::string& text) {
+    return text.empty() || IsListenAddress(text);
+  };
   section.NotYet("peers", "", "listening to other sites is");
-  section.NotYet("http", "", "the dashboard is");
-  section.NotYet("admin", "", "the admin API is");
+  section.Text("http", listen.http, kListenAddressAllowed, is_right);
+  section.Text("admin", listen.admin, kListenAddressAllowed, is_right);
   section.End();
 }
 
 void Read(YamlSection section, CrawlSection& crawl) {
-  section.NotYet("schedule", "by-hand", "crawling on a schedule is");
+  std::string schedule = crawl.schedule.ToText();
+  section.Text("schedule", schedule, kScheduleAllowed,
+               [](const std::string& text) {
+                 return Schedule::Parse(text).has_value();
+               });
+  crawl.schedule = Schedule::Parse(schedule).value_or(crawl.schedule);
   section.Number("width", crawl.width, 1, 100'000'000);
   section.Number("per_host", crawl.per_host, 1, 100'000'000);
   section.Duration("time_limit", crawl.time_limit, absl::Seconds(1),
@@ -217,17 +230,31 @@ void ReadFederation(YamlSection section) {
   section.End();
 }
 
-void ReadTls(YamlSection section) {
-  for (const char* key : {"ca", "cert", "key"}) {
-    section.NotYet(key, "", "TLS between sites is");
+void Read(YamlSection section, TlsSection& tls) {
+  const auto any = [](const std::string&) { return true; };
+  for (const auto& [key, path] :
+       {std::pair("ca", &tls.ca), std::pair("cert", &tls.cert),
+        std::pair("key", &tls.key)}) {
+    section.Text(key, *path, "the path of a file in PEM, or \"\"", any);
   }
+  section.End();
+}
+
+void Read(YamlSection section, LogSection& log) {
+  section.Choice("level", log.level,
+                 {{"debug", LogLevel::kDebug},
+                  {"info", LogLevel::kInfo},
+                  {"warning", LogLevel::kWarning},
+                  {"error", LogLevel::kError}});
+  section.Choice("format", log.format,
+                 {{"text", LogFormat::kText}, {"json", LogFormat::kJson}});
   section.End();
 }
 
 void ReadAll(YamlSection file, SiteConfig& config) {
   Read(file.Section("site"), config.site);
   Read(file.Section("user_agent"), config.user_agent);
-  ReadListen(file.Section("listen"));
+  Read(file.Section("listen"), config.listen);
   Read(file.Section("crawl"), config.crawl);
   Read(file.Section("update"), config.update);
   Read(file.Section("fetch"), config.fetch);
@@ -236,8 +263,52 @@ void ReadAll(YamlSection file, SiteConfig& config) {
   Read(file.Section("archive"), config.archive);
   Read(file.Section("recrawl"), config.recrawl);
   ReadFederation(file.Section("federation"));
-  ReadTls(file.Section("tls"));
+  Read(file.Section("tls"), config.tls);
+  Read(file.Section("log"), config.log);
   file.End();
+}
+
+// The value's place in the file, or that of the file.
+YAML::Mark PlaceOf(const YAML::Node& root, const char* section,
+                   const char* key) {
+  const YAML::Node node = root[section];
+  if (!node.IsDefined() || !node.IsMap()) return root.Mark();
+  const YAML::Node value = node[key];
+  return value.IsDefined() ? value.Mark() : root.Mark();
+}
+
+// Who may reach a port could otherwise do everything an operator can.
+void CheckTls(const YAML::Node& root, const SiteConfig& config,
+              YamlProblems& problems) {
+  const TlsSection& tls = config.tls;
+  if (config.listen.admin.empty() ||
+      !(tls.ca.empty() || tls.cert.empty() || tls.key.empty())) {
+    return;
+  }
+  problems.Add(PlaceOf(root, "listen", "admin"), "listen.admin",
+               "the admin API over TCP needs certificates: set tls.ca, "
+               "tls.cert and tls.key, or leave it \"\" and use the socket in "
+               "the data folder");
+}
+
+// Hosts are asked only after a first delay (jobs/fetch), so that a round as
+// short would fetch nothing, for ever. Named where the file has one of the two.
+void CheckTimeLimit(const YAML::Node& root, const SiteConfig& config,
+                    YamlProblems& problems) {
+  if (config.crawl.time_limit > config.fetch.delay) return;
+  YAML::Mark at = root.Mark();
+  for (const auto& [section, key] :
+       {std::pair("fetch", "delay"), std::pair("crawl", "time_limit")}) {
+    const YAML::Node node = root[section];
+    if (!node.IsDefined() || !node.IsMap()) continue;
+    const YAML::Node value = node[key];
+    if (value.IsDefined()) at = value.Mark();
+  }
+  problems.Add(at, "crawl.time_limit",
+               fmt::format("{} is not longer than fetch.delay ({}): no round "
+                           "would fetch anything",
+                           DurationText(config.crawl.time_limit),
+                           DurationText(config.fetch.delay)));
 }
 
 storage::UrlList ListOf(const UrlListSection& list) {
@@ -264,6 +335,9 @@ absl::StatusOr<SiteConfig> ParseSiteConfig(std::string_view text,
   SiteConfig config;
   ReadAll(YamlSection(root, "", problems), config);
   if (absl::Status s = problems.ToStatus(); !s.ok()) return s;
+  CheckTimeLimit(root, config, problems);
+  CheckTls(root, config, problems);
+  if (absl::Status s = problems.ToStatus(); !s.ok()) return s;
   return config;
 }
 
@@ -287,6 +361,10 @@ absl::StatusOr<SiteConfig> LoadSiteConfig(const std::string& path) {
   // "" is the file's own folder; an absolute path stands as it is.
   config->site.data = (folder / config->site.data).lexically_normal();
   if (config->site.data.empty()) config->site.data = ".";
+  for (std::string* file :
+       {&config->tls.ca, &config->tls.cert, &config->tls.key}) {
+    if (!file->empty()) *file = (folder / *file).lexically_normal();
+  }
   return config;
 }
 
@@ -298,6 +376,14 @@ std::vector<std::string> SiteConfigKeys() {
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   return keys;
+}
+
+std::vector<std::pair<std::string, std::string>> SiteConfigValues(
+    const SiteConfig& config) {
+  YamlProblems problems("");
+  SiteConfig same = config;
+  ReadAll(YamlSection(YAML::Node(), "", problems), same);
+  return problems.values();
 }
 
 storage::UrlFilterRules FilterRulesOf(const SiteConfig& config) {

@@ -9,10 +9,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "sites/config/schedule.h"
 #include "storage/crawl_db/order.h"
 #include "storage/url/canonical.h"
 #include "storage/url/filter.h"
@@ -39,7 +41,15 @@ struct UserAgentSection {
   bool operator==(const UserAgentSection&) const = default;
 };
 
+// Addresses with ports; empty: not there.
+struct ListenSection {
+  std::string http = "127.0.0.1:7781";  // Dashboard and metrics.
+  std::string admin;                    // The admin API, over TLS.
+  bool operator==(const ListenSection&) const = default;
+};
+
 struct CrawlSection {
+  Schedule schedule;  // Of `gannet serve`.
   int64_t width = 20'000;
   int64_t per_host = 200;
   absl::Duration time_limit = absl::Minutes(30);
@@ -133,9 +143,25 @@ struct RecrawlSection {
   bool operator==(const RecrawlSection&) const = default;
 };
 
+// Paths of files in PEM.
+struct TlsSection {
+  std::string ca, cert, key;
+  bool operator==(const TlsSection&) const = default;
+};
+
+enum class LogLevel { kDebug, kInfo, kWarning, kError };
+enum class LogFormat { kText, kJson };
+
+struct LogSection {
+  LogLevel level = LogLevel::kInfo;
+  LogFormat format = LogFormat::kText;
+  bool operator==(const LogSection&) const = default;
+};
+
 struct SiteConfig {
   SiteSection site;
   UserAgentSection user_agent;
+  ListenSection listen;
   CrawlSection crawl;
   UpdateSection update;
   FetchSection fetch;
@@ -143,6 +169,8 @@ struct SiteConfig {
   UrlsSection urls;
   ArchiveSection archive;
   RecrawlSection recrawl;
+  TlsSection tls;
+  LogSection log;
   bool operator==(const SiteConfig&) const = default;
 
   // What update.new_pages comes to.
@@ -156,14 +184,18 @@ inline constexpr std::string_view kSiteYaml = "site.yaml";
 
 // kInvalidArgument names all that is wrong, a line each:
 //   site.yaml:7:10: crawl.width: found 'lots', allowed is a whole number ...
-// kNotFound if there is no such file. A relative `site.data` is taken from the
-// file's folder.
+// kNotFound if there is no such file. Relative paths (`site.data`, `tls`) are
+// taken from the file's folder.
 absl::StatusOr<SiteConfig> LoadSiteConfig(const std::string& path);
 absl::StatusOr<SiteConfig> ParseSiteConfig(std::string_view text,
                                            std::string_view file_name);
 
 // Every key that may be written, "crawl.width".
 std::vector<std::string> SiteConfigKeys();
+
+// Every key with its value as YAML, in the order of the file.
+std::vector<std::pair<std::string, std::string>> SiteConfigValues(
+    const SiteConfig& config);
 
 // What the filters and the canonical form are made of.
 storage::UrlFilterRules FilterRulesOf(const SiteConfig& config);

@@ -93,6 +93,17 @@ bool IsAddressWithOptionalPort(const std::string& text) {
   return !ambiguous && IsAddress(std::string(host));
 }
 
+bool IsListenAddress(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos) return false;
+  const std::string host = text.substr(0, colon);
+  const std::string port = text.substr(colon + 1);
+  if (port != "0" && !IsPort(port)) return false;
+  const bool ambiguous =
+      host.find(':') != std::string::npos && !host.starts_with('[');
+  return !ambiguous && IsAddress(host);
+}
+
 bool IsProxy(const std::string& text) {
   for (std::string_view scheme : {"http://", "https://", "socks4://",
                                   "socks4a://", "socks5://", "socks5h://"}) {

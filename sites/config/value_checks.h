@@ -28,6 +28,10 @@ bool IsHeaderValue(const std::string& text);
 bool IsAddress(const std::string& text);
 bool IsCidr(const std::string& text);
 bool IsAddressWithOptionalPort(const std::string& text);
+inline constexpr char kListenAddressAllowed[] =
+    "an address of this machine with a port, such as 127.0.0.1:7781 or "
+    "[::]:7781, or \"\" for none";
+bool IsListenAddress(const std::string& text);  // Port 0: any that is free.
 bool IsProxy(const std::string& text);
 
 }  // namespace gannet::sites

@@ -69,6 +69,20 @@ std::string DidYouMean(const std::string& key,
   return fmt::format("allowed are {}", fmt::join(known, ", "));
 }
 
+// Between double quotes YAML reads what JSON writes, and more.
+std::string Quoted(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      quoted += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
+}
+
 }  // namespace
 
 void YamlProblems::Add(const YAML::Mark& at, std::string_view key,
@@ -156,6 +170,7 @@ std::optional<std::string> YamlSection::Scalar(const char* key,
 void YamlSection::Text(
     const char* key, std::string& value, std::string_view allowed,
     const std::function<bool(const std::string&)>& is_right) {
+  Note(key, Quoted(value));
   const std::optional<std::string> text = Scalar(key, allowed);
   if (!text.has_value()) return;
   if (is_right(*text)) {
@@ -166,6 +181,7 @@ void YamlSection::Text(
 }
 
 void YamlSection::Flag(const char* key, bool& value) {
+  Note(key, value ? "true" : "false");
   const std::string_view allowed = "true or false";
   const std::optional<std::string> text = Scalar(key, allowed);
   if (!text.has_value()) return;
@@ -178,6 +194,7 @@ void YamlSection::Flag(const char* key, bool& value) {
 
 void YamlSection::Number(const char* key, int64_t& value, int64_t least,
                          int64_t most) {
+  Note(key, std::to_string(value));
   const std::string allowed =
       fmt::format("a whole number from {} to {}", least, most);
   const std::optional<std::string> text = Scalar(key, allowed);
@@ -193,7 +210,10 @@ void YamlSection::Number(const char* key, int64_t& value, int64_t least,
 void YamlSection::Number(const char* key, std::optional<int64_t>& value,
                          int64_t least, int64_t most) {
   const YAML::Node node = Find(key);
-  if (node.IsDefined() && node.IsScalar() && node.Scalar() == "auto") return;
+  if (!node.IsDefined() || (node.IsScalar() && node.Scalar() == "auto")) {
+    Note(key, value.has_value() ? std::to_string(*value) : "auto");
+    return;
+  }
   int64_t number = least - 1;
   Number(key, number, least, most);
   if (number >= least) value = number;
@@ -201,6 +221,7 @@ void YamlSection::Number(const char* key, std::optional<int64_t>& value,
 
 void YamlSection::Duration(const char* key, absl::Duration& value,
                            absl::Duration least, absl::Duration most) {
+  Note(key, DurationText(value));
   const std::string allowed =
       fmt::format("a duration from {} to {}, such as 500ms, 30m or 1h30m",
                   DurationText(least), DurationText(most));
@@ -216,6 +237,7 @@ void YamlSection::Duration(const char* key, absl::Duration& value,
 
 void YamlSection::Size(const char* key, uint64_t& value, uint64_t least,
                        uint64_t most) {
+  Note(key, SizeText(value));
   const std::string allowed =
       fmt::format("a size from {} to {}, such as 0, 64KiB or 5MB",
                   SizeText(least), SizeText(most));
@@ -242,6 +264,9 @@ void YamlSection::List(
 void YamlSection::List(
     const char* key, std::vector<std::string>& value,
     const std::function<std::string(const std::string&)>& problem) {
+  std::vector<std::string> quoted;
+  for (const std::string& entry : value) quoted.push_back(Quoted(entry));
+  Note(key, fmt::format("[{}]", fmt::join(quoted, ", ")));
   const YAML::Node node = Find(key);
   if (!node.IsDefined()) return;
   if (!node.IsSequence()) {
@@ -283,23 +308,27 @@ void YamlSection::NotYet(const char* key, std::string_view neutral,
                             Found(node), what));
 }
 
-std::optional<std::pair<double, double>> YamlSection::Pair(
-    const char* key, std::string_view allowed) {
+void YamlSection::Pair(const char* key,
+                       std::optional<std::pair<double, double>>& value,
+                       std::string_view allowed) {
+  Note(key, value.has_value()
+                ? fmt::format("[{}, {}]", value->first, value->second)
+                : "null");
   const YAML::Node node = Find(key);
-  if (!node.IsDefined() || node.IsNull()) return std::nullopt;
+  if (!node.IsDefined() || node.IsNull()) return;
   if (node.IsSequence() && node.size() == 2 && node[0].IsScalar() &&
       node[1].IsScalar()) {
     try {
       const std::pair pair(node[0].as<double>(), node[1].as<double>());
       if (std::abs(pair.first) <= 90 && std::abs(pair.second) <= 180) {
-        return pair;
+        value = pair;
+        return;
       }
     } catch (const YAML::Exception&) {
       // Not two numbers.
     }
   }
   Wrong(key, node, allowed);
-  return std::nullopt;
 }
 
 YamlSection YamlSection::Section(const char* key) {

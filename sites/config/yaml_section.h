@@ -32,6 +32,15 @@ class YamlProblems {
   void NoteKey(std::string key) { keys_.push_back(std::move(key)); }
   const std::vector<std::string>& keys() const { return keys_; }
 
+  // What each key had before it was looked up, as YAML: reading an empty file
+  // into a configuration is how one is written down.
+  void NoteValue(std::string key, std::string yaml) {
+    values_.emplace_back(std::move(key), std::move(yaml));
+  }
+  const std::vector<std::pair<std::string, std::string>>& values() const {
+    return values_;
+  }
+
  private:
   struct Problem {
     int line, column;
@@ -40,6 +49,7 @@ class YamlProblems {
   const std::string file_;
   std::vector<Problem> problems_;
   std::vector<std::string> keys_;
+  std::vector<std::pair<std::string, std::string>> values_;
 };
 
 class YamlSection {
@@ -68,21 +78,27 @@ class YamlSection {
   void Choice(const char* key, Enum& value,
               std::initializer_list<std::pair<const char*, Enum>> choices) {
     std::vector<std::string> names;
-    for (const auto& choice : choices) names.emplace_back(choice.first);
+    for (const auto& choice : choices) {
+      names.emplace_back(choice.first);
+      if (choice.second == value) Note(key, choice.first);
+    }
     const std::optional<size_t> chosen = Choose(key, names);
     if (chosen.has_value()) value = (choices.begin() + *chosen)->second;
   }
   // A key of what is to come: only `neutral` (which is nothing) is taken.
   void NotYet(const char* key, std::string_view neutral, std::string_view what);
-  // The two numbers of a list, if it has that shape.
-  std::optional<std::pair<double, double>> Pair(const char* key,
-                                                std::string_view allowed);
+  // Two numbers in a list.
+  void Pair(const char* key, std::optional<std::pair<double, double>>& value,
+            std::string_view allowed);
   YamlSection Section(const char* key);
 
   // Every key that nobody asked for is a problem. The last call.
   void End();
 
  private:
+  void Note(const char* key, std::string yaml) {
+    problems_.NoteValue(PathOf(key), std::move(yaml));
+  }
   // The value of the key, a scalar; null if it is not there or is none.
   std::optional<std::string> Scalar(const char* key, std::string_view allowed);
   YAML::Node Find(const char* key);

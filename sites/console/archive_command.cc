@@ -4,12 +4,9 @@
 
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 
-#include "sites/console/open_site.h"
-#include "sites/console/output.h"
-#include "sites/console/site_flags.h"
+#include "sites/console/ask_site.h"
 #include "sites/console/terminal_text.h"
 #include "sites/console/text_table.h"
 
@@ -23,57 +20,45 @@ struct Flags {
   bool erase = false;
 };
 
-ExitCode List(const Flags& flags) {
-  absl::StatusOr<ChosenSite> site = flags.site.Site();
-  if (!site.ok()) return Report(site.status());
-  auto store = OpenSite(*site);
-  if (!store.ok()) return Report(store.status());
-  auto files = (*store)->archive().List();
-  if (!files.ok()) return Report(files.status());
-  nlohmann::json list = nlohmann::json::array();
+std::string ListForPeople(const admin::ArchiveFiles& reply) {
+  if (reply.files().empty()) {
+    return "no archive file is finished yet ('gannet archive finish' ends the "
+           "one being written)\n";
+  }
   TextTable table(
       {">number", "file", ">size", ">captures", "first", "last", ""});
-  for (const storage::FinishedFile& file : *files) {
-    list.push_back({{"number", static_cast<uint32_t>(file.number)},
-                    {"file", file.name},
-                    {"bytes", file.size},
-                    {"captures", file.captures},
-                    {"first", file.first_date},
-                    {"last", file.last_date},
-                    {"released", file.released}});
-    table.Add(
-        {std::to_string(static_cast<uint32_t>(file.number)), file.name,
-         file.released ? "-" : BytesForPeople(static_cast<double>(file.size)),
-         WithCommas(static_cast<int64_t>(file.captures)), file.first_date,
-         file.last_date, file.released ? "released" : ""});
+  for (const admin::ArchiveFile& file : reply.files()) {
+    table.Add({std::to_string(file.number()), file.file(),
+               file.released()
+                   ? "-"
+                   : BytesForPeople(static_cast<double>(file.bytes())),
+               WithCommas(static_cast<int64_t>(file.captures())), file.first(),
+               file.last(), file.released() ? "released" : ""});
   }
-  Output out;
-  if (flags.site.json()) {
-    out.WriteJson(list);
-  } else if (files->empty()) {
-    out.Write("no archive file is finished yet\n");
-  } else {
-    out.Write(table.ToString());
-  }
-  return out.Finish();
+  return table.ToString();
 }
 
-// By its name, by a path to it, or by its number.
-absl::StatusOr<storage::FinishedFile> Find(storage::Archive& archive,
-                                           const std::string& file) {
-  auto files = archive.List();
-  if (!files.ok()) return files.status();
-  const std::string name = std::filesystem::path(file).filename().string();
-  for (const storage::FinishedFile& known : *files) {
-    if (known.name == name ||
-        std::to_string(static_cast<uint32_t>(known.number)) == file) {
-      return known;
-    }
-  }
-  return absl::FailedPreconditionError(
-      fmt::format("there is no finished archive file {}; 'gannet archive list' "
-                  "shows them (one that is being written ends in .open)",
-                  file));
+ExitCode List(const Flags& flags) {
+  return AskSite<admin::ListArchiveRequest, admin::ArchiveFiles>(
+      flags.site, &Admin::ListArchive, {}, ListForPeople,
+      [](const admin::ArchiveFiles& reply) {
+        return MessageJson(reply)["files"];
+      });
+}
+
+ExitCode Finish(const Flags& flags) {
+  return AskSite<admin::FinishArchiveFileRequest, admin::FinishedArchiveFiles>(
+      flags.site, &Admin::FinishArchiveFile, {},
+      [](const admin::FinishedArchiveFiles& reply) -> std::string {
+        if (reply.finished().empty()) {
+          return "no archive file is being written\n";
+        }
+        std::string text;
+        for (const std::string& name : reply.finished()) {
+          text += fmt::format("{} is finished, with its index\n", name);
+        }
+        return text;
+      });
 }
 
 ExitCode Release(const Flags& flags) {
@@ -81,61 +66,58 @@ ExitCode Release(const Flags& flags) {
     return Report(absl::InvalidArgumentError(
         "say where it goes: --to DIR, or --delete to delete it"));
   }
-  std::error_code none;
-  if (!flags.erase && !std::filesystem::is_directory(flags.to, none)) {
-    return Report(absl::InvalidArgumentError(
-        fmt::format("--to: {} is no folder", flags.to)));
-  }
-  absl::StatusOr<ChosenSite> site = flags.site.Site();
-  if (!site.ok()) return Report(site.status());
-  auto store = OpenSite(*site);
-  if (!store.ok()) return Report(store.status());
-  auto file = Find((*store)->archive(), flags.file);
-  if (!file.ok()) return Report(file.status());
-  if (file->released) {
-    return Report(absl::FailedPreconditionError(
-        fmt::format("{} was released before", file->name)));
-  }
-  absl::Status released = (*store)->archive().Release(file->number, flags.to);
-  if (!released.ok()) return Report(released);
-  Output out;
-  if (flags.site.json()) {
-    out.WriteJson({{"released", file->name}, {"to", flags.to}});
-  } else {
-    out.Write(fmt::format(
-        "{} {}; its index stays\n", file->name,
-        flags.erase ? "is deleted" : "is now in " + ForTerminal(flags.to)));
-  }
-  return out.Finish();
+  admin::ReleaseArchiveFileRequest request;
+  request.set_file(flags.file);
+  // An agent has another working folder.
+  if (!flags.erase) request.set_to(std::filesystem::absolute(flags.to));
+  return AskSite<admin::ReleaseArchiveFileRequest, admin::ReleasedArchiveFile>(
+      flags.site, &Admin::ReleaseArchiveFile, request,
+      [&](const admin::ReleasedArchiveFile& reply) {
+        return fmt::format(
+            "{} {}; its index stays\n", reply.released(),
+            flags.erase ? "is deleted" : "is now in " + ForTerminal(flags.to));
+      },
+      [&](const admin::ReleasedArchiveFile& reply) {
+        nlohmann::json json = MessageJson(reply);
+        json["to"] = flags.to;
+        return json;
+      });
 }
 
 }  // namespace
 
-void AddArchiveCommand(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("archive", "finished WARC files: list, take away");
-  command->require_subcommand(1);
+void AddArchiveCommand(Command& parent) {
+  Command& command =
+      parent.Add("archive", "WARC files: list, finish, take away");
   auto list_flags = std::make_shared<Flags>();
-  CLI::App* list =
-      command->add_subcommand("list", "finished and released files");
-  list_flags->site.AddDataFlags(*list);
-  list->footer("Example:\n  gannet archive list --data ./tokyo");
-  list->callback([list_flags, &exit_code] { exit_code = List(*list_flags); });
+  Command& list = command.Add("list", "finished and released files");
+  list_flags->site.AddAskFlags(list);
+  list.Example("gannet archive list --data ./tokyo");
+  list.Run([list_flags] { return List(*list_flags); });
+
+  auto finish_flags = std::make_shared<Flags>();
+  Command& finish = command.Add("finish", "end the file being written");
+  finish_flags->site.AddAskFlags(finish);
+  finish.Example(
+      "gannet archive finish --data ./tokyo",
+      "It gets its index and its final name, and can be released; the next\n"
+      "page begins another. A crawl that ends because nothing is left does\n"
+      "this by itself.");
+  finish.Run([finish_flags] { return Finish(*finish_flags); });
 
   auto flags = std::make_shared<Flags>();
-  CLI::App* release = command->add_subcommand(
-      "release", "take a finished file out of the data folder");
-  release->add_option("FILE", flags->file, "its name or number")->required();
-  release->add_option("--to", flags->to, "move it into this folder")
-      ->type_name("DIR");
-  release->add_flag("--delete", flags->erase, "delete it instead");
-  flags->site.AddDataFlags(*release);
-  release->footer(
-      "Example:\n  gannet archive release 42 --to /mnt/warcs --data ./tokyo\n\n"
+  Command& release =
+      command.Add("release", "take a finished file out of the data folder");
+  release.Value("FILE", flags->file, "its name or number", {.required = true});
+  release.Value("--to", flags->to, "move it into this folder", {.type = "DIR"});
+  release.Flag("--delete", flags->erase, "delete it instead");
+  flags->site.AddAskFlags(release);
+  release.Example(
+      "gannet archive release 42 --to /mnt/warcs --data ./tokyo",
       "The site remembers that it was released: its pages are not lost, and\n"
       "'gannet verify' knows it.");
-  release->callback([flags, &exit_code] { exit_code = Release(*flags); });
-  command->footer("Example:\n  gannet archive list --data ./tokyo");
+  release.Run([flags] { return Release(*flags); });
+  command.Example("gannet archive list --data ./tokyo");
 }
 
 }  // namespace gannet::sites

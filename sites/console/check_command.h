@@ -1,13 +1,10 @@
 // `gannet check url|robots URL`: what would be done, and why.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
-#include "sites/console/exit_code.h"
+#include "sites/console/command.h"
 
 namespace gannet::sites {
 
-// Adds the command to `app`; when it is chosen, it sets `exit_code`.
-void AddCheckCommand(CLI::App& app, ExitCode& exit_code);
+void AddCheckCommand(Command& parent);
 
 }  // namespace gannet::sites

@@ -10,11 +10,11 @@
 #include "jobs/fetch/outcome.h"
 #include "jobs/fetch/single_fetch.h"
 #include "jobs/parse/page_parser.h"
-#include "sites/console/names.h"
-#include "sites/console/open_site.h"
+#include "sites/admin/names.h"
+#include "sites/agent/round_settings.h"
+#include "sites/console/ask_site.h"
 #include "sites/console/output.h"
 #include "sites/console/robots_source.h"
-#include "sites/console/round_settings.h"
 #include "sites/console/site_flags.h"
 #include "sites/console/terminal_text.h"
 #include "storage/archive/http_message.h"
@@ -136,18 +136,30 @@ absl::StatusOr<nlohmann::json> Check(const ChosenSite& site,
                                    storage::UrlVerdictName(verdict));
     return answer;
   }
-  // Without a site, or if a round has it open, the network is asked.
-  auto store = OpenSite(site);
-  if (store.ok() && (*store)->crawl_db().IsBlocked(storage::PageKeyOf(url))) {
-    answer["outcome"] = "refused";
-    answer["reason"] = "'gannet block' forbids its domain";
-    return answer;
+  // Without a site, the network is asked.
+  const auto reached = ReachedSite::Reach(site);
+  if (!reached.ok() && !absl::IsNotFound(reached.status())) {
+    return reached.status();
+  }
+  if (reached.ok()) {
+    admin::CheckUrlRequest request;
+    request.set_url(std::string(url.href()));
+    admin::UrlCheck check;
+    if (absl::Status s = (*reached)->admin().CheckUrl(request, check);
+        !s.ok()) {
+      return s;
+    }
+    if (check.blocked()) {
+      answer["outcome"] = "refused";
+      answer["reason"] = check.reason();
+      return answer;
+    }
   }
   auto fetch = jobs::SingleFetch::Create(prepared.settings.fetch.fetch);
   if (!fetch.ok()) return fetch.status();
   const RobotsSource robots =
       FindRobots(url, site.config.user_agent.name,
-                 store.ok() ? store->get() : nullptr, **fetch);
+                 reached.ok() ? &(*reached)->admin() : nullptr, **fetch);
   const jobs::RobotsRules::Verdict rule =
       robots.rules.Judge(url.path_and_query());
   answer["robots"] = {
@@ -234,18 +246,17 @@ ExitCode CheckPage(const Flags& flags) {
 
 }  // namespace
 
-void AddCheckPageCommand(CLI::App& check, ExitCode& exit_code) {
+void AddCheckPageCommand(Command& check) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* command = check.add_subcommand(
+  Command& command = check.Add(
       "page", "fetch one page, store nothing, and say what a round would do");
-  command->add_option("URL", flags->url, "the page")->required();
-  flags->site.AddDataFlags(*command);
-  flags->site.AddNetworkFlags(*command);
-  command->footer(
-      "Example:\n  gannet check page https://example.org/ --contact "
-      "me@example.org\n\n"
+  command.Value("URL", flags->url, "the page", {.required = true});
+  flags->site.AddAskFlags(command);
+  flags->site.AddNetworkFlags(command);
+  command.Example(
+      "gannet check page https://example.org/ --contact me@example.org",
       "Exit code 0 whatever the answer is. A redirect is shown, not followed.");
-  command->callback([flags, &exit_code] { exit_code = CheckPage(*flags); });
+  command.Run([flags] { return CheckPage(*flags); });
 }
 
 }  // namespace gannet::sites

@@ -2,12 +2,10 @@
 // is fetched, nothing is stored.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
-#include "sites/console/exit_code.h"
+#include "sites/console/command.h"
 
 namespace gannet::sites {
 
-void AddCheckPageCommand(CLI::App& check, ExitCode& exit_code);
+void AddCheckPageCommand(Command& check);
 
 }  // namespace gannet::sites

@@ -12,11 +12,11 @@
 
 #include "jobs/fetch/robots.h"
 #include "jobs/fetch/single_fetch.h"
-#include "sites/console/names.h"
-#include "sites/console/open_site.h"
+#include "sites/admin/names.h"
+#include "sites/agent/round_settings.h"
+#include "sites/console/ask_site.h"
 #include "sites/console/output.h"
 #include "sites/console/robots_source.h"
-#include "sites/console/round_settings.h"
 #include "sites/console/site_flags.h"
 #include "sites/console/terminal_text.h"
 
@@ -59,9 +59,13 @@ absl::StatusOr<RobotsSource> Find(const Flags& flags, const ChosenSite& site,
   if (!prepared.ok()) return prepared.status();
   auto fetch = jobs::SingleFetch::Create(prepared->settings.fetch.fetch);
   if (!fetch.ok()) return fetch.status();
-  // Without a site, or if a round has it open, the network is asked.
-  auto store = OpenSite(site);
-  return FindRobots(url, agent, store.ok() ? store->get() : nullptr, **fetch);
+  // Without a site, the network is asked.
+  const auto reached = ReachedSite::Reach(site);
+  if (!reached.ok() && !absl::IsNotFound(reached.status())) {
+    return reached.status();
+  }
+  return FindRobots(url, agent, reached.ok() ? &(*reached)->admin() : nullptr,
+                    **fetch);
 }
 
 ExitCode CheckRobots(const Flags& flags) {
@@ -118,28 +122,25 @@ ExitCode CheckRobots(const Flags& flags) {
 
 }  // namespace
 
-void AddCheckRobotsCommand(CLI::App& check, ExitCode& exit_code) {
+void AddCheckRobotsCommand(Command& check) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* command = check.add_subcommand(
-      "robots", "does a robots.txt let an agent fetch the URL?");
-  command->add_option("URL", flags->url, "the page")->required();
-  command
-      ->add_option(
-          "--file", flags->file,
-          "the robots.txt; '-' is standard input [the host's own: from "
-          "its record if fresh, else from the network]")
-      ->type_name("F");
-  command
-      ->add_option("--agent", flags->agent,
-                   "the agent's name [user_agent.name of the site]")
-      ->type_name("A");
-  flags->site.AddDataFlags(*command);
-  flags->site.AddNetworkFlags(*command);
-  command->footer(
-      "Example:\n  gannet check robots https://example.org/a --file robots.txt "
-      "--agent gannet\n\n"
+  Command& command =
+      check.Add("robots", "does a robots.txt let an agent fetch the URL?");
+  command.Value("URL", flags->url, "the page", {.required = true});
+  command.Value("--file", flags->file,
+                "the robots.txt; '-' is standard input [the host's own: from "
+                "its record if fresh, else from the network]",
+                {.type = "F"});
+  command.Value("--agent", flags->agent,
+                "the agent's name [user_agent.name of the site]",
+                {.type = "A"});
+  flags->site.AddAskFlags(command);
+  flags->site.AddNetworkFlags(command);
+  command.Example(
+      "gannet check robots https://example.org/a --file robots.txt "
+      "--agent gannet",
       "Exit code 0 whatever the answer is.");
-  command->callback([flags, &exit_code] { exit_code = CheckRobots(*flags); });
+  command.Run([flags] { return CheckRobots(*flags); });
 }
 
 }  // namespace gannet::sites

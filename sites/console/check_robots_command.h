@@ -2,13 +2,10 @@
 // an agent fetch the URL, and by which line? With a file, without any network.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
-#include "sites/console/exit_code.h"
+#include "sites/console/command.h"
 
 namespace gannet::sites {
 
-// Adds the command to `check`; when it is chosen, it sets `exit_code`.
-void AddCheckRobotsCommand(CLI::App& check, ExitCode& exit_code);
+void AddCheckRobotsCommand(Command& check);
 
 }  // namespace gannet::sites

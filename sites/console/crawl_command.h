@@ -2,13 +2,10 @@
 // inject, run rounds until nothing is left.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
-#include "sites/console/exit_code.h"
+#include "sites/console/command.h"
 
 namespace gannet::sites {
 
-// Adds the command to `app`; when it is chosen, it sets `exit_code`.
-void AddCrawlCommand(CLI::App& app, ExitCode& exit_code);
+void AddCrawlCommand(Command& parent);
 
 }  // namespace gannet::sites

@@ -1,19 +1,11 @@
-// What every command returns to the shell (DESIGN, section 10), and how an
-// error is said: one line on standard error that tells what to do.
+// How a command says an error: one line on standard error that tells what to
+// do, and the exit code that belongs to it.
 #pragma once
 
 #include "absl/status/status.h"
+#include "sites/agent/exit_code.h"
 
 namespace gannet::sites {
-
-enum ExitCode : int {
-  kDone = 0,
-  kFailed = 1,
-  kWrongUsage = 2,  // Or configuration.
-  kDiskFull = 3,
-  kNotReachable = 4,
-  kInterrupted = 130,  // The state is safe.
-};
 
 // Prints "error: ..." unless `status` is OK.
 ExitCode Report(const absl::Status& status);

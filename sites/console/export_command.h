@@ -1,13 +1,10 @@
 // `gannet export urls|cdxj|links|fetches`: takes data out.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
-#include "sites/console/exit_code.h"
+#include "sites/console/command.h"
 
 namespace gannet::sites {
 
-// Adds the command to `app`; when it is chosen, it sets `exit_code`.
-void AddExportCommand(CLI::App& app, ExitCode& exit_code);
+void AddExportCommand(Command& parent);
 
 }  // namespace gannet::sites

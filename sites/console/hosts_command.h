@@ -1,13 +1,10 @@
 // `gannet hosts [HOST]`: which hosts, how many pages, who rests.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
-#include "sites/console/exit_code.h"
+#include "sites/console/command.h"
 
 namespace gannet::sites {
 
-// Adds the command to `app`; when it is chosen, it sets `exit_code`.
-void AddHostsCommand(CLI::App& app, ExitCode& exit_code);
+void AddHostsCommand(Command& parent);
 
 }  // namespace gannet::sites

@@ -99,22 +99,17 @@ ExitCode Init(const Flags& flags) {
 
 }  // namespace
 
-void AddInitCommand(CLI::App& app, ExitCode& exit_code) {
+void AddInitCommand(Command& parent) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* command =
-      app.add_subcommand("init", "write a commented site.yaml into a folder");
-  command
-      ->add_option("DIR", flags->folder,
-                   "the site's data folder; made if "
-                   "need be")
-      ->required();
-  command
-      ->add_option("--name", flags->name,
-                   "the site's name [that of the folder]")
-      ->type_name("NAME");
-  command->add_flag("--json", flags->json, "print one JSON object");
-  command->footer("Example:\n  gannet init ./tokyo");
-  command->callback([flags, &exit_code] { exit_code = Init(*flags); });
+  Command& command =
+      parent.Add("init", "write a commented site.yaml into a folder");
+  command.Value("DIR", flags->folder, "the site's data folder; made if need be",
+                {.required = true});
+  command.Value("--name", flags->name, "the site's name [that of the folder]",
+                {.type = "NAME"});
+  command.Flag("--json", flags->json, "print one JSON object");
+  command.Example("gannet init ./tokyo");
+  command.Run([flags] { return Init(*flags); });
 }
 
 }  // namespace gannet::sites

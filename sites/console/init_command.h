@@ -1,13 +1,10 @@
 // `gannet init DIR`: writes a commented site.yaml.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
-#include "sites/console/exit_code.h"
+#include "sites/console/command.h"
 
 namespace gannet::sites {
 
-// Adds the command to `app`; when it is chosen, it sets `exit_code`.
-void AddInitCommand(CLI::App& app, ExitCode& exit_code);
+void AddInitCommand(Command& parent);
 
 }  // namespace gannet::sites

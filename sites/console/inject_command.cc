@@ -6,10 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sites/console/ask_site.h"
 #include "sites/console/injection.h"
-#include "sites/console/open_site.h"
-#include "sites/console/output.h"
-#include "sites/console/site_flags.h"
 
 namespace gannet::sites {
 namespace {
@@ -19,33 +17,35 @@ struct Flags {
   std::vector<std::string> sources;
 };
 
+std::string ForPeople(const admin::Injected& counts) {
+  return fmt::format(
+      "{} added, {} known before, {} bad{}\n", counts.added(), counts.known(),
+      counts.bad(),
+      counts.blocked() == 0
+          ? ""
+          : fmt::format(", {} of blocked domains", counts.blocked()));
+}
+
 ExitCode Inject(const Flags& flags) {
-  absl::StatusOr<ChosenSite> site = flags.site.Site();
+  const absl::StatusOr<ChosenSite> site = flags.site.Site();
   if (!site.ok()) return Report(site.status());
-  auto store = OpenSite(*site, IfMissing::kMakeIfHasConfig);
-  if (!store.ok()) return Report(store.status());
-  Injection injection((*store)->crawl_db());
-  absl::Status read = injection.ReadAll(site->config, flags.sources);
+  const auto reached = ReachedSite::Reach(*site, IfMissing::kMakeIfHasConfig);
+  if (!reached.ok()) return Report(reached.status());
+  Injection injection((*reached)->admin());
+  const absl::Status read = injection.ReadAll(flags.sources);
   if (!read.ok()) return Report(read);
-  const storage::PutCounts& counts = injection.counts();
-  Output out;
-  if (flags.site.json()) {
-    out.WriteJson({{"added", counts.added},
-                   {"known", counts.known},
-                   {"blocked", counts.blocked},
-                   {"bad", injection.bad()}});
-  } else {
-    out.Write(fmt::format(
-        "{} added, {} known before, {} bad{}\n", counts.added, counts.known,
-        injection.bad(),
-        counts.blocked == 0
-            ? ""
-            : fmt::format(", {} of blocked domains", counts.blocked)));
-  }
-  const ExitCode written = out.Finish();
+  const admin::Injected& counts = injection.counts();
+  const ExitCode written = Print(
+      flags.site,
+      [&] {
+        nlohmann::json json = MessageJson(counts);
+        json.erase("bad_seeds");  // Named on standard error.
+        return json;
+      },
+      [&] { return ForPeople(counts); });
   if (!injection.nothing_was_good()) return written;
   return Report(absl::FailedPreconditionError(
-      counts.blocked > 0 && injection.bad() == 0
+      counts.blocked() > 0 && counts.bad() == 0
           ? "none of the seeds could be added: 'gannet block' forbids their "
             "domains ('gannet block DOMAIN --undo' allows one again)"
           : "none of the seeds could be added"));
@@ -53,21 +53,19 @@ ExitCode Inject(const Flags& flags) {
 
 }  // namespace
 
-void AddInjectCommand(CLI::App& app, ExitCode& exit_code) {
+void AddInjectCommand(Command& parent) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* command = app.add_subcommand("inject", "add seeds");
-  command
-      ->add_option("FILE|URL", flags->sources,
-                   "URLs, and files with a URL a line; '-' is standard input")
-      ->required();
-  flags->site.AddDataFlags(*command);
-  command->footer(
-      "Example:\n  gannet inject https://example.org/ seeds.txt --data "
-      "./tokyo\n\n"
+  Command& command = parent.Add("inject", "add seeds");
+  command.Value("FILE|URL", flags->sources,
+                "URLs, and files with a URL a line; '-' is standard input",
+                {.required = true});
+  flags->site.AddAskFlags(command);
+  command.Example(
+      "gannet inject https://example.org/ seeds.txt --data ./tokyo",
       "In a file, lines that begin with # are comments. A bad line is named,\n"
       "counted and skipped; the filters of site.yaml apply. Exit code 1 if\n"
       "nothing could be added and something was bad.");
-  command->callback([flags, &exit_code] { exit_code = Inject(*flags); });
+  command.Run([flags] { return Inject(*flags); });
 }
 
 }  // namespace gannet::sites

@@ -2,56 +2,102 @@
 
 #include <fmt/format.h>
 
-#include "absl/time/clock.h"
+#include "sites/admin/seed_judge.h"
+#include "sites/admin/utf8.h"
 #include "sites/console/seed_reader.h"
 #include "sites/console/terminal_text.h"
 
 namespace gannet::sites {
 namespace {
 
-// A synced write costs some milliseconds, a seed some 100 bytes.
-constexpr size_t kBatch = 10'000;
+// A synced write costs some milliseconds, a seed some 100 bytes; a message has
+// its limit.
+constexpr int kBatch = 10'000;
+constexpr size_t kBatchBytes = 2 << 20;
 // A file of another kind would fill the screen.
 constexpr int64_t kMostNamed = 20;
+// No filter lets a longer URL through (urls.max_bytes).
+constexpr size_t kMostBytes = 1 << 20;
+
+void Name(const std::string& where, const std::string& why) {
+  fmt::print(stderr, "{}: {}\n", ForTerminal(where), ForTerminal(why));
+}
+
+void SayHowManyMore(int64_t bad) {
+  if (bad > kMostNamed) {
+    fmt::print(stderr, "... and {} more that are bad\n", bad - kMostNamed);
+  }
+}
 
 }  // namespace
 
-absl::Status Injection::Take(storage::PageKey seed) {
-  batch_.push_back(std::move(seed));
-  return batch_.size() < kBatch ? absl::OkStatus() : Write();
-}
-
-void Injection::TakeBad(const std::string& where, const std::string& why) {
-  if (++bad_ <= kMostNamed) {
-    fmt::print(stderr, "{}: {}\n", ForTerminal(where), ForTerminal(why));
+absl::Status CheckSources(const SiteConfig& config,
+                          const std::vector<std::string>& sources) {
+  const absl::StatusOr<SeedJudge> judge = SeedJudge::Create(config);
+  if (!judge.ok()) return judge.status();
+  std::vector<std::pair<std::string, std::string>> named;
+  int64_t bad = 0;
+  SeedReader reader([&](std::string_view url, const std::string& where) {
+    const auto seed = judge->Judge(url);
+    if (seed.ok()) return absl::CancelledError("enough");
+    if (++bad <= kMostNamed) named.emplace_back(where, seed.status().message());
+    return absl::OkStatus();
+  });
+  bool some_are_good = false;
+  for (const std::string& source : sources) {
+    if (!SeedReader::CanBeReadAgain(source)) {
+      some_are_good = true;
+      continue;
+    }
+    const absl::Status read = reader.Read(source);
+    if (absl::IsCancelled(read)) {
+      some_are_good = true;
+    } else if (!read.ok()) {
+      return read;
+    }
   }
+  if (some_are_good || bad == 0) return absl::OkStatus();
+  for (const auto& [where, why] : named) Name(where, why);
+  SayHowManyMore(bad);
+  return absl::InvalidArgumentError("no URL to begin with");
 }
 
-absl::Status Injection::Write() {
-  absl::StatusOr<storage::PutCounts> counts = db_.Inject(batch_, absl::Now());
-  if (!counts.ok()) return counts.status();
-  batch_.clear();
-  counts_.added += counts->added;
-  counts_.known += counts->known;
-  counts_.blocked += counts->blocked;
+absl::Status Injection::Take(std::string_view url, const std::string& where) {
+  admin::InjectRequest::Seed& seed = *batch_.add_seeds();
+  // Browsers read what is not UTF-8 in the same way.
+  seed.set_url(Utf8(url.substr(0, kMostBytes)));
+  seed.set_where(Utf8(where));
+  batch_bytes_ += seed.ByteSizeLong();
+  return batch_.seeds_size() < kBatch && batch_bytes_ < kBatchBytes
+             ? absl::OkStatus()
+             : Send();
+}
+
+absl::Status Injection::Send() {
+  admin::Injected reply;
+  if (absl::Status s = site_.Inject(batch_, reply); !s.ok()) return s;
+  batch_.Clear();
+  batch_bytes_ = 0;
+  for (const admin::Injected::BadSeed& bad : reply.bad_seeds()) {
+    if (++named_ <= kMostNamed) Name(bad.where(), bad.why());
+  }
+  counts_.set_added(counts_.added() + reply.added());
+  counts_.set_known(counts_.known() + reply.known());
+  counts_.set_blocked(counts_.blocked() + reply.blocked());
+  counts_.set_bad(counts_.bad() + reply.bad());
   return absl::OkStatus();
 }
 
-absl::Status Injection::ReadAll(const SiteConfig& config,
-                                const std::vector<std::string>& sources) {
-  auto reader = SeedReader::Create(
-      config, [&](storage::PageKey seed) { return Take(std::move(seed)); },
-      [&](const std::string& where, const std::string& why) {
-        TakeBad(where, why);
-      });
-  if (!reader.ok()) return reader.status();
+absl::Status Injection::ReadAll(const std::vector<std::string>& sources) {
+  SeedReader reader([&](std::string_view url, const std::string& where) {
+    return Take(url, where);
+  });
   for (const std::string& source : sources) {
-    if (absl::Status s = (*reader)->Read(source); !s.ok()) return s;
+    if (absl::Status s = reader.Read(source); !s.ok()) return s;
   }
-  if (bad_ > kMostNamed) {
-    fmt::print(stderr, "... and {} more that are bad\n", bad_ - kMostNamed);
-  }
-  return Write();
+  if (absl::Status s = Send(); !s.ok()) return s;
+  SayHowManyMore(counts_.bad());
+  return absl::OkStatus();
 }
 
 }  // namespace gannet::sites

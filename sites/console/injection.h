@@ -7,38 +7,44 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "proto/admin.pb.h"
+#include "sites/admin/admin.h"
 #include "sites/config/site_config.h"
-#include "sites/console/exit_code.h"
-#include "storage/crawl_db/crawl_db.h"
 
 namespace gannet::sites {
 
+// A look at the sources before a site is made for them: an error of ReadAll()
+// that can be known by then, or kInvalidArgument, and each bad one named, if
+// there are URLs and none is good. A file is read to its first good line only;
+// what can be read but once (standard input, a pipe) is not looked into.
+absl::Status CheckSources(const SiteConfig& config,
+                          const std::vector<std::string>& sources);
+
 class Injection {
  public:
-  explicit Injection(storage::CrawlDb& db) : db_(db) {}
+  explicit Injection(Admin& site) : site_(site) {}
 
   // URLs, and files with a URL a line; bad ones are named on standard error,
   // counted and skipped.
-  absl::Status ReadAll(const SiteConfig& config,
-                       const std::vector<std::string>& sources);
+  absl::Status ReadAll(const std::vector<std::string>& sources);
 
   // There was something, and all of it was bad.
   bool nothing_was_good() const {
-    return counts_.added == 0 && counts_.known == 0 &&
-           bad_ + counts_.blocked > 0;
+    return counts_.added() == 0 && counts_.known() == 0 &&
+           counts_.bad() + counts_.blocked() > 0;
   }
-  const storage::PutCounts& counts() const { return counts_; }
-  int64_t bad() const { return bad_; }
+  // Of all batches, without the names of bad ones.
+  const admin::Injected& counts() const { return counts_; }
 
  private:
-  absl::Status Take(storage::PageKey seed);
-  void TakeBad(const std::string& where, const std::string& why);
-  absl::Status Write();
+  absl::Status Take(std::string_view url, const std::string& where);
+  absl::Status Send();
 
-  storage::CrawlDb& db_;
-  std::vector<storage::PageKey> batch_;
-  storage::PutCounts counts_;
-  int64_t bad_ = 0;
+  Admin& site_;
+  admin::InjectRequest batch_;
+  size_t batch_bytes_ = 0;
+  admin::Injected counts_;
+  int64_t named_ = 0;
 };
 
 }  // namespace gannet::sites

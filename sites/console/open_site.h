@@ -15,8 +15,8 @@ enum class IfMissing {
   kMake,             // `crawl`.
 };
 
-// Errors say what to do: kNotFound no site there; kFailedPrecondition another
-// process has it open; kInvalidArgument the configuration is of another site.
+// Errors say what to do: kNotFound no site there; kAborted another process has
+// it open; kInvalidArgument the configuration is of another site.
 absl::StatusOr<std::unique_ptr<storage::SiteStore>> OpenSite(
     const ChosenSite& site, IfMissing if_missing = IfMissing::kSayWhatToDo);
 

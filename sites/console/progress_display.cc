@@ -50,9 +50,11 @@ std::optional<TerminalStyle> TerminalOf(int fd) {
   return style;
 }
 
-ProgressDisplay::ProgressDisplay(Look look, int fd)
+ProgressDisplay::ProgressDisplay(Look look, int fd,
+                                 const std::atomic<bool>* stopping)
     : look_(std::move(look)),
       fd_(fd),
+      stopping_(stopping),
       is_terminal_(TerminalOf(fd).has_value()),
       printer_(TerminalOf(fd)),
       thread_([this](const std::stop_token& stop) { Run(stop); }) {}
@@ -72,11 +74,20 @@ void ProgressDisplay::Run(const std::stop_token& stop) {
   std::unique_lock lock(mu);
   while (!stop.stop_requested()) {
     if (is_terminal_) printer_.SetWidth(ColumnsOf(fd_));
-    if (!Write(printer_.Next(look_(), absl::Now()))) return;
+    if (!Write(NextBytes())) return;
     woken.wait_for(lock, stop, kEvery, [] { return false; });
   }
   // The end of the last phase, which may have fallen between two looks.
-  Write(printer_.Next(look_(), absl::Now()));
+  Write(NextBytes());
+}
+
+std::string ProgressDisplay::NextBytes() {
+  std::string bytes;
+  if (!said_stopping_ && stopping_ != nullptr && *stopping_) {
+    bytes = printer_.Say(kStopping);
+    said_stopping_ = true;
+  }
+  return bytes + printer_.Next(look_(), absl::Now());
 }
 
 bool ProgressDisplay::Write(const std::string& bytes) const {

@@ -5,6 +5,7 @@
 // come by there. Not thread-safe itself.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
@@ -24,7 +25,9 @@ class ProgressDisplay {
   using Look = std::function<jobs::ProgressView()>;
 
   // `look` is called from the display's thread, until Stop() has returned.
-  explicit ProgressDisplay(Look look, int fd = 2);
+  // Once `stopping` is true (a signal handler may set it), kStopping is shown.
+  explicit ProgressDisplay(Look look, int fd = 2,
+                           const std::atomic<bool>* stopping = nullptr);
   ~ProgressDisplay();
   ProgressDisplay(const ProgressDisplay&) = delete;
   ProgressDisplay& operator=(const ProgressDisplay&) = delete;
@@ -34,14 +37,17 @@ class ProgressDisplay {
 
  private:
   void Run(const std::stop_token& stop);
+  std::string NextBytes();
   // False once nobody reads: then there is nothing more to show.
   bool Write(const std::string& bytes) const;
 
   const Look look_;
   const int fd_;
+  const std::atomic<bool>* const stopping_;  // Null: nobody may ask.
   const bool is_terminal_;
-  ProgressPrinter printer_;  // The thread's; after it, Stop()'s.
-  std::jthread thread_;      // The last: it uses all of the above.
+  bool said_stopping_ = false;  // The thread's.
+  ProgressPrinter printer_;     // The thread's; after it, Stop()'s.
+  std::jthread thread_;         // The last: it uses all of the above.
 };
 
 }  // namespace gannet::sites

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sites/console/names.h"
+#include "sites/admin/names.h"
 #include "sites/console/terminal_text.h"
 #include "sites/console/text_table.h"
 
@@ -16,7 +16,6 @@ constexpr absl::Duration kWindow = absl::Seconds(5);
 constexpr absl::Duration kPlainEvery = absl::Seconds(10);
 
 constexpr char kHideCursor[] = "\x1b[?25l";
-constexpr char kShowCursor[] = "\x1b[?25h";
 constexpr char kBold[] = "\x1b[1m";
 constexpr char kGreen[] = "\x1b[32m";
 constexpr char kRed[] = "\x1b[31m";
@@ -257,9 +256,13 @@ std::string ProgressPrinter::Next(const jobs::ProgressView& view,
   return bytes;
 }
 
+std::string ProgressPrinter::Say(std::string_view line) {
+  return Erase() + std::string(line) + "\n";
+}
+
 std::string ProgressPrinter::Finish() {
   if (!style_.has_value()) return "";
-  return Erase() + kShowCursor;
+  return Erase() + std::string(kShowCursor);
 }
 
 }  // namespace gannet::sites

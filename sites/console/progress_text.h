@@ -14,12 +14,17 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "jobs/round/progress.h"
 
 namespace gannet::sites {
+
+inline constexpr std::string_view kShowCursor = "\x1b[?25h";
+inline constexpr std::string_view kStopping =
+    "stopping: requests under way may end (Ctrl-C again: at once)";
 
 struct TerminalStyle {
   int width = 80;
@@ -67,6 +72,8 @@ class ProgressPrinter {
   void SetWidth(int columns);
   // May be empty.
   std::string Next(const jobs::ProgressView& view, absl::Time now);
+  // A line that stays; the live lines are drawn again below it.
+  std::string Say(std::string_view line);
   // Takes the live lines away and gives the cursor back.
   std::string Finish();
 

@@ -2,16 +2,18 @@
 
 #include <fmt/format.h>
 
-#include "absl/time/clock.h"
 #include "jobs/fetch/host_state.h"
-#include "jobs/fetch/robots_answer.h"
 
 namespace gannet::sites {
 namespace {
 
-RobotsSource FromRecord(const proto::RobotsRules& stored,
+RobotsSource FromRecord(const admin::StoredRobots& stored,
                         const std::string& agent) {
-  RobotsSource found{jobs::RulesFromStored(stored, agent), "host record",
+  proto::RobotsRules rules;
+  rules.set_origin(stored.origin());
+  rules.set_text(stored.text());
+  rules.set_http_status(stored.http_status());
+  RobotsSource found{jobs::RulesFromStored(rules, agent), "host record",
                      stored.origin() + "/robots.txt", stored.http_status(), ""};
   if (found.http_status == 0) found.problem = "it could not be reached";
   return found;
@@ -20,19 +22,12 @@ RobotsSource FromRecord(const proto::RobotsRules& stored,
 }  // namespace
 
 RobotsSource FindRobots(const storage::Url& url, const std::string& agent,
-                        storage::SiteStore* store, jobs::SingleFetch& fetch) {
-  if (store != nullptr) {
-    const storage::PageKey page = storage::PageKeyOf(url);
-    const auto record = store->crawl_db().GetHost(
-        storage::HostKey{std::string(storage::HostPartOf(page.bytes))});
-    if (record.ok()) {
-      for (const proto::RobotsRules& stored : record->robots()) {
-        if (stored.origin() == jobs::OriginOf(url) &&
-            stored.expires_ms() > storage::ToMillis(absl::Now())) {
-          return FromRecord(stored, agent);
-        }
-      }
-    }
+                        Admin* site, jobs::SingleFetch& fetch) {
+  if (site != nullptr) {
+    admin::GetRobotsRequest request;
+    request.set_url(std::string(url.href()));
+    admin::StoredRobots stored;
+    if (site->GetRobots(request, stored).ok()) return FromRecord(stored, agent);
   }
   const jobs::SingleFetch::Robots robots = fetch.GetRobots(url);
   RobotsSource found{jobs::RulesFromStored(robots.stored, agent), "network",

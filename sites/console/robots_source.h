@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "jobs/fetch/single_fetch.h"
-#include "storage/site_store/site_store.h"
+#include "sites/admin/admin.h"
 #include "storage/url/url.h"
 
 namespace gannet::sites {
@@ -21,8 +21,8 @@ struct RobotsSource {
   bool host_failed = false;
 };
 
-// `store` may be null: no site.
+// `site` may be null: there is none.
 RobotsSource FindRobots(const storage::Url& url, const std::string& agent,
-                        storage::SiteStore* store, jobs::SingleFetch& fetch);
+                        Admin* site, jobs::SingleFetch& fetch);
 
 }  // namespace gannet::sites

@@ -1,37 +1,93 @@
 #include "sites/console/round_command.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 
-#include "sites/console/open_site.h"
+#include "sites/console/ask_site.h"
 #include "sites/console/run_rounds.h"
 #include "sites/console/site_flags.h"
+#include "sites/console/terminal_text.h"
 
 namespace gannet::sites {
 namespace {
 
-ExitCode Round(const SiteFlags& flags) {
-  absl::StatusOr<ChosenSite> site = flags.Site();
+struct Flags {
+  SiteFlags site;
+  bool stop = false, pause = false, resume = false, reload = false;
+};
+
+std::string StateForPeople(const admin::RoundsState& state) {
+  std::string text = fmt::format("rounds: {} (schedule: {})\n", state.state(),
+                                 state.schedule());
+  if (!state.last_error().empty()) {
+    text += fmt::format("last round: {}\n", ForTerminal(state.last_error()));
+  }
+  return text;
+}
+
+std::string ReloadForPeople(const admin::Reloaded& reloaded) {
+  std::string text;
+  for (const std::string& key : reloaded.changed()) {
+    text += fmt::format("{}: in force from the next round on\n", key);
+  }
+  for (const std::string& key : reloaded.needs_restart()) {
+    text += fmt::format("{}: needs a restart of the agent\n", key);
+  }
+  return text.empty() ? "nothing has changed\n" : text;
+}
+
+ExitCode Round(const Flags& flags) {
+  if (flags.stop + flags.pause + flags.resume + flags.reload > 1) {
+    return Report(absl::InvalidArgumentError(
+        "one of --stop, --pause, --resume and --reload at a time"));
+  }
+  if (flags.stop) {
+    return AskSite<admin::StopRoundsRequest, admin::RoundsState>(
+        flags.site, &Admin::StopRounds, {}, StateForPeople);
+  }
+  if (flags.pause) {
+    return AskSite<admin::PauseRoundsRequest, admin::RoundsState>(
+        flags.site, &Admin::PauseRounds, {}, StateForPeople);
+  }
+  if (flags.resume) {
+    return AskSite<admin::ResumeRoundsRequest, admin::RoundsState>(
+        flags.site, &Admin::ResumeRounds, {}, StateForPeople);
+  }
+  if (flags.reload) {
+    return AskSite<admin::ReloadRequest, admin::Reloaded>(
+        flags.site, &Admin::Reload, {}, ReloadForPeople);
+  }
+  const absl::StatusOr<ChosenSite> site = flags.site.Site();
   if (!site.ok()) return Report(site.status());
-  auto store = OpenSite(*site);
-  if (!store.ok()) return Report(store.status());
-  return RunRounds(*site, flags, **store);
+  const auto reached = ReachedSite::Reach(*site);
+  if (!reached.ok()) return Report(reached.status());
+  return RunRounds(*site, flags.site, **reached);
 }
 
 }  // namespace
 
-void AddRoundCommand(CLI::App& app, ExitCode& exit_code) {
-  auto flags = std::make_shared<SiteFlags>();
-  CLI::App* command = app.add_subcommand("round", "run rounds now");
-  flags->AddDataFlags(*command);
-  flags->AddQuietFlag(*command);
-  flags->AddFetchFlags(*command);
-  flags->AddRoundFlags(*command);
-  command->footer(
-      "Example:\n  gannet round --data ./tokyo --rounds 3\n\n"
+void AddRoundCommand(Command& parent) {
+  auto flags = std::make_shared<Flags>();
+  Command& command = parent.Add("round", "run rounds now");
+  flags->site.AddAskFlags(command);
+  flags->site.AddQuietFlag(command);
+  flags->site.AddFetchFlags(command);
+  flags->site.AddRoundFlags(command);
+  command.Flag("--stop", flags->stop,
+               "stop the round that runs, cleanly; the next one goes on with "
+               "it");
+  command.Flag("--pause", flags->pause,
+               "let the agent begin no round by itself until --resume");
+  command.Flag("--resume", flags->resume, "end a pause");
+  command.Flag("--reload", flags->reload, "let the agent read site.yaml again");
+  command.Example(
+      "gannet round --data ./tokyo --rounds 3",
       "Without --rounds it goes on until nothing is left that becomes ready\n"
       "within --wait. A round that was cut off is ended first. Ctrl-C stops\n"
-      "safely: the next 'gannet round' goes on.");
-  command->callback([flags, &exit_code] { exit_code = Round(*flags); });
+      "safely: the next 'gannet round' goes on. If an agent has the site\n"
+      "('gannet serve'), it runs the rounds; then Ctrl-C only stops watching.");
+  command.Run([flags] { return Round(*flags); });
 }
 
 }  // namespace gannet::sites

@@ -1,13 +1,10 @@
 // `gannet round`: run rounds now.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
-#include "sites/console/exit_code.h"
+#include "sites/console/command.h"
 
 namespace gannet::sites {
 
-// Adds the command to `app`; when it is chosen, it sets `exit_code`.
-void AddRoundCommand(CLI::App& app, ExitCode& exit_code);
+void AddRoundCommand(Command& parent);
 
 }  // namespace gannet::sites

@@ -7,9 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sites/console/open_site.h"
-#include "sites/console/output.h"
-#include "sites/console/site_flags.h"
+#include "sites/console/ask_site.h"
 #include "sites/console/text_table.h"
 
 namespace gannet::sites {
@@ -47,23 +45,13 @@ std::string Started(const nlohmann::json& report) {
   return it->is_number() ? TimeForPeople(it->get<int64_t>()) : "";
 }
 
-// Oldest first. What is not JSON any more is shown as its number alone.
-absl::StatusOr<std::vector<nlohmann::json>> Reports(storage::CrawlDb& db,
-                                                    uint64_t most) {
-  const uint64_t last = db.journal().number();
+std::vector<nlohmann::json> Reports(const admin::RoundReports& answer) {
   std::vector<nlohmann::json> reports;
-  for (uint64_t n = last > most ? last - most : 1; n <= last; ++n) {
-    absl::StatusOr<std::string> text = db.Report(n);
-    if (absl::IsNotFound(text.status())) continue;  // The open round.
-    if (!text.ok()) return text.status();
+  for (const std::string& text : answer.reports()) {
     nlohmann::json report =
-        nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
+        nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (!report.is_object()) report = nlohmann::json::object();
-    if (!report.contains("round")) report["round"] = n;
     reports.push_back(std::move(report));
-  }
-  if (reports.size() > most) {
-    reports.erase(reports.begin(), reports.end() - most);
   }
   return reports;
 }
@@ -85,35 +73,29 @@ std::string Table(const std::vector<nlohmann::json>& reports) {
 }
 
 ExitCode Rounds(const Flags& flags) {
-  absl::StatusOr<ChosenSite> site = flags.site.Site();
-  if (!site.ok()) return Report(site.status());
-  auto store = OpenSite(*site);
-  if (!store.ok()) return Report(store.status());
-  auto reports = Reports((*store)->crawl_db(), flags.most);
-  if (!reports.ok()) return Report(reports.status());
-  Output out;
-  if (flags.site.json()) {
-    out.WriteJson(nlohmann::json(*reports));
-  } else if (reports->empty()) {
-    out.Write("no round has ended yet\n");
-  } else {
-    out.Write(Table(*reports));
-  }
-  return out.Finish();
+  admin::ListRoundsRequest request;
+  request.set_most(static_cast<uint32_t>(flags.most));
+  return AskSite<admin::ListRoundsRequest, admin::RoundReports>(
+      flags.site, &Admin::ListRounds, request,
+      [](const admin::RoundReports& reply) -> std::string {
+        if (reply.reports().empty()) return "no round has ended yet\n";
+        return Table(Reports(reply));
+      },
+      [](const admin::RoundReports& reply) -> nlohmann::json {
+        return Reports(reply);
+      });
 }
 
 }  // namespace
 
-void AddRoundsCommand(CLI::App& app, ExitCode& exit_code) {
+void AddRoundsCommand(Command& parent) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* command =
-      app.add_subcommand("rounds", "the reports of the last rounds");
-  command->add_option("N", flags->most, "so many, at most")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000}))
-      ->capture_default_str();
-  flags->site.AddDataFlags(*command);
-  command->footer("Example:\n  gannet rounds 5 --data ./tokyo");
-  command->callback([flags, &exit_code] { exit_code = Rounds(*flags); });
+  Command& command = parent.Add("rounds", "the reports of the last rounds");
+  command.Value("N", flags->most, "so many, at most",
+                {.show_default = true, .least = 1, .most = 100'000});
+  flags->site.AddAskFlags(command);
+  command.Example("gannet rounds 5 --data ./tokyo");
+  command.Run([flags] { return Rounds(*flags); });
 }
 
 }  // namespace gannet::sites

@@ -30,57 +30,52 @@ constexpr char kSecondsAllowed[] =
 
 }  // namespace
 
-void SiteFlags::AddDataFlags(CLI::App& command) {
-  command.add_option("--data", data_, "the site's data folder [.]")
-      ->type_name("DIR");
-  command
-      .add_option("--config", config_,
-                  "the site's configuration [site.yaml in the data folder]")
-      ->type_name("FILE");
-  command.add_flag("--json", json_, "print for machines");
+void SiteFlags::AddDataFlags(Command& command) {
+  command.Value("--data", data_, "the site's data folder [.]", {.type = "DIR"});
+  command.Value("--config", config_,
+                "the site's configuration [site.yaml in the data folder]",
+                {.type = "FILE"});
+  command.Flag("--json", json_, "print for machines");
 }
 
-void SiteFlags::AddQuietFlag(CLI::App& command) {
-  command.add_flag("--quiet", quiet_,
-                   "no progress, only errors and the result");
+void SiteFlags::AddAskFlags(Command& command) {
+  AddDataFlags(command);
+  command.Value("--admin", admin_,
+                "ask the agent there, with the certificate that the "
+                "configuration's tls names",
+                {.type = "HOST:PORT"});
 }
 
-void SiteFlags::AddFetchFlags(CLI::App& command) {
-  command.add_option("--width", width_, "pages of a round, at most [20000]")
-      ->type_name("W")
-      ->check(CLI::PositiveNumber);
-  command
-      .add_option("--per-host", per_host_,
-                  "pages of one host in a round, at most [200]")
-      ->type_name("K")
-      ->check(CLI::PositiveNumber);
-  command
-      .add_option("--delay", delay_,
-                  "seconds between two requests to a host [1]")
-      ->type_name("SECONDS");
+void SiteFlags::AddQuietFlag(Command& command) {
+  command.Flag("--quiet", quiet_, "no progress, only errors and the result");
+}
+
+void SiteFlags::AddFetchFlags(Command& command) {
+  command.Value("--width", width_, "pages of a round, at most [20000]",
+                {.type = "W", .positive = true});
+  command.Value("--per-host", per_host_,
+                "pages of one host in a round, at most [200]",
+                {.type = "K", .positive = true});
+  command.Value("--delay", delay_, "seconds between two requests to a host [1]",
+                {.type = "SECONDS"});
   AddNetworkFlags(command);
 }
 
-void SiteFlags::AddNetworkFlags(CLI::App& command) {
-  command
-      .add_option("--contact", contact_,
-                  "how webmasters reach you; needed for the real web")
-      ->type_name("URL|MAIL");
-  command
-      .add_option("--connect-to", connect_to_,
-                  "connect there whatever the URL's host: a test web")
-      ->type_name("HOST:PORT");
+void SiteFlags::AddNetworkFlags(Command& command) {
+  command.Value("--contact", contact_,
+                "how webmasters reach you; needed for the real web",
+                {.type = "URL|MAIL"});
+  command.Value("--connect-to", connect_to_,
+                "connect there whatever the URL's host: a test web",
+                {.type = "HOST:PORT"});
 }
 
-void SiteFlags::AddRoundFlags(CLI::App& command) {
-  command.add_option("--rounds", rounds_, "run so many rounds, at most")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
-  command
-      .add_option("--wait", wait_,
-                  "wait so long for a page to be due before it ends")
-      ->type_name("TIME")
-      ->capture_default_str();
+void SiteFlags::AddRoundFlags(Command& command) {
+  command.Value("--rounds", rounds_, "run so many rounds, at most",
+                {.type = "N", .positive = true});
+  command.Value("--wait", wait_,
+                "wait so long for a page to be due before it ends",
+                {.type = "TIME", .show_default = true});
 }
 
 absl::StatusOr<ChosenSite> SiteFlags::FromFile() const {
@@ -97,6 +92,7 @@ absl::StatusOr<ChosenSite> SiteFlags::FromFile() const {
   absl::StatusOr<SiteConfig> config = LoadSiteConfig(file);
   if (!config.ok()) return config.status();
   site.has_file = true;
+  site.file = file;
   site.config = *std::move(config);
   if (data_.empty()) return site;
   // A folder's own file may say that the data is elsewhere: then which is
@@ -122,6 +118,11 @@ absl::StatusOr<ChosenSite> SiteFlags::Site() const {
   if (!delay_.empty()) {
     const std::optional<absl::Duration> delay = Seconds(delay_);
     if (!delay.has_value()) return BadFlag("--delay", delay_, kSecondsAllowed);
+    if (*delay >= config.crawl.time_limit) {
+      return BadFlag("--delay", delay_,
+                     "less than crawl.time_limit: a longer one lets no round "
+                     "fetch anything");
+    }
     config.fetch.delay = *delay;
   }
   if (!contact_.empty()) {
@@ -136,6 +137,20 @@ absl::StatusOr<ChosenSite> SiteFlags::Site() const {
     }
     config.fetch.connect_to = connect_to_;
   }
+  if (!admin_.empty()) {
+    if (!IsConnectTo(admin_) || admin_.find('/') != std::string::npos) {
+      return BadFlag("--admin", admin_,
+                     "a host and a port, tokyo.example:7782");
+    }
+    const TlsSection& tls = config.tls;
+    if (tls.ca.empty() || tls.cert.empty() || tls.key.empty()) {
+      return absl::InvalidArgumentError(
+          "--admin needs an administrator's certificate: name its files in the "
+          "configuration (--config FILE), as in 'tls: {ca: ca.pem, cert: "
+          "alice.pem, key: alice.key}'");
+    }
+    site->admin = admin_;
+  }
   if (!Seconds(wait_).has_value()) {
     return BadFlag("--wait", wait_, kSecondsAllowed);
   }
@@ -149,6 +164,15 @@ std::optional<int64_t> SiteFlags::rounds() const {
 
 absl::Duration SiteFlags::wait() const {
   return Seconds(wait_).value_or(absl::Minutes(10));
+}
+
+std::optional<std::string> SiteFlags::given_fetch_flag() const {
+  if (width_ != 0) return "--width";
+  if (per_host_ != 0) return "--per-host";
+  if (!delay_.empty()) return "--delay";
+  if (!contact_.empty()) return "--contact";
+  if (!connect_to_.empty()) return "--connect-to";
+  return std::nullopt;
 }
 
 }  // namespace gannet::sites

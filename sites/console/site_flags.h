@@ -3,7 +3,6 @@
 // flags. A command adds the groups that it needs. Not thread-safe.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "sites/config/site_config.h"
+#include "sites/console/command.h"
 
 namespace gannet::sites {
 
@@ -18,25 +18,33 @@ namespace gannet::sites {
 struct ChosenSite {
   SiteConfig config;  // `site.data` is never empty.
   bool has_file = false;
+  std::string file;  // Where it came from, if it has one.
+  // Where its agent is asked over TCP; empty: by the data folder.
+  std::string admin;
 };
 
 class SiteFlags {
  public:
   // --data, --config, --json.
-  void AddDataFlags(CLI::App& command);
+  void AddDataFlags(Command& command);
+  // These, and --admin: for commands that ask, here or far away.
+  void AddAskFlags(Command& command);
   // --quiet.
-  void AddQuietFlag(CLI::App& command);
+  void AddQuietFlag(Command& command);
   // --contact, --connect-to.
-  void AddNetworkFlags(CLI::App& command);
+  void AddNetworkFlags(Command& command);
   // These, and --width, --per-host, --delay.
-  void AddFetchFlags(CLI::App& command);
+  void AddFetchFlags(Command& command);
   // --rounds, --wait.
-  void AddRoundFlags(CLI::App& command);
+  void AddRoundFlags(Command& command);
 
   // The file is --config; or site.yaml in --data, if there is one; or
   // ./site.yaml, if there is one. kInvalidArgument or kNotFound say what is
   // wrong with file or flags.
   absl::StatusOr<ChosenSite> Site() const;
+
+  // The first of AddFetchFlags()'s and AddNetworkFlags()'s that was given.
+  std::optional<std::string> given_fetch_flag() const;
 
   bool json() const { return json_; }
   bool quiet() const { return quiet_; }
@@ -48,7 +56,7 @@ class SiteFlags {
  private:
   absl::StatusOr<ChosenSite> FromFile() const;
 
-  std::string data_, config_;
+  std::string data_, config_, admin_;
   bool json_ = false, quiet_ = false;
   int64_t width_ = 0, per_host_ = 0, rounds_ = 0;
   std::string delay_, contact_, connect_to_, wait_ = "10m";

@@ -2,79 +2,46 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 #include <string>
 
-#include "sites/console/names.h"
-#include "sites/console/open_site.h"
-#include "sites/console/output.h"
-#include "sites/console/site_flags.h"
+#include "sites/admin/message_times.h"
+#include "sites/admin/outcomes.h"
+#include "sites/console/ask_site.h"
 #include "sites/console/terminal_text.h"
 #include "sites/console/text_table.h"
-#include "storage/archive/archive_name.h"
 
 namespace gannet::sites {
 namespace {
 
-// What there is to say; the keys are a contract (DESIGN, section 10).
-absl::StatusOr<nlohmann::json> Look(const SiteConfig& config,
-                                    storage::SiteStore& store) {
-  storage::CrawlDb& db = store.crawl_db();
-  const auto identity = db.identity();
-  if (!identity.ok()) return identity.status();
-  const auto next_due = db.NextDue();
-  if (!next_due.ok()) return next_due.status();
-  const auto blocked = db.Blocked();
-  if (!blocked.ok()) return blocked.status();
-  const storage::Totals totals = db.totals();
-  const proto::RoundJournal journal = db.journal();
-
-  nlohmann::json pages = nlohmann::json::object();
-  for (size_t i = 0; i < totals.pages_by_state.size(); ++i) {
-    pages[StateName(static_cast<proto::PageState>(i))] =
-        totals.pages_by_state[i];
+// What an agent says of its rounds: a line of its own.
+std::string AgentForPeople(const admin::AgentStatus& agent) {
+  const admin::RoundsState& rounds = agent.rounds();
+  std::string text =
+      fmt::format("agent      pid {}, {}, schedule: {}", agent.pid(),
+                  rounds.state(), rounds.schedule());
+  if (rounds.has_next_round()) {
+    text += ", next round: " +
+            TimeForPeople(absl::ToUnixMillis(FromMessage(rounds.next_round())));
   }
-  nlohmann::json outbox = nlohmann::json::object();
-  for (const auto& [site, urls] : totals.outbox_urls) {
-    outbox[std::to_string(static_cast<uint32_t>(site))] = urls;
+  text += "\n";
+  if (agent.has_progress()) {
+    const admin::Progress& progress = agent.progress();
+    const admin::Outcomes& outcomes = progress.outcomes();
+    text += fmt::format(
+        "now        {}: {} of {} pages, {} failed, {} hosts active\n",
+        progress.phase(), WithCommas(Completed(outcomes)),
+        WithCommas(progress.planned()), WithCommas(outcomes.failed()),
+        WithCommas(progress.hosts_active()));
   }
-  int64_t files = 0;
-  uint64_t bytes = 0;
-  std::error_code none;
-  for (const auto& file : std::filesystem::directory_iterator(
-           std::filesystem::path(config.site.data) / "archive", none)) {
-    const auto name =
-        storage::ParseArchiveName(file.path().filename().string());
-    if (!name.has_value()) continue;
-    if (name->kind == storage::ArchiveName::Kind::kOpen ||
-        name->kind == storage::ArchiveName::Kind::kFinished) {
-      ++files;
-      bytes += file.file_size(none);
-    }
+  if (!rounds.last_error().empty()) {
+    text += fmt::format("last error {}\n", ForTerminal(rounds.last_error()));
   }
-  return nlohmann::json{
-      {"site", identity->name()},
-      {"epoch", identity->epoch()},
-      {"round", journal.number()},
-      {"phase", PhaseName(journal.phase())},
-      {"pages", pages},
-      {"known", totals.KnownPages()},
-      {"frontier", totals.frontier_pages},
-      {"scheduled", totals.scheduled_pages},
-      {"in_round", totals.round_pages},
-      {"finished", totals.finished_pages},
-      {"deferred", totals.deferred_urls},
-      {"dropped", totals.dropped_urls},
-      {"outbox", outbox},
-      {"next_due", next_due->has_value()
-                       ? nlohmann::json(Rfc3339(absl::ToUnixMillis(**next_due)))
-                       : nlohmann::json()},
-      {"archive", {{"files", files}, {"bytes", bytes}}},
-      {"blocked_domains", blocked->size()}};
+  return text;
 }
 
-std::string ForPeople(const nlohmann::json& status) {
+std::string ForPeople(const admin::Status& message) {
+  const nlohmann::json status = MessageJson(message);
   const auto count = [&](const char* key) {
     return WithCommas(status[key].get<int64_t>());
   };
@@ -101,7 +68,7 @@ std::string ForPeople(const nlohmann::json& status) {
       "deferred   {}\n"
       "outbox     {}\n"
       "archive    {} in {} files\n"
-      "blocked    {} domains\n",
+      "blocked    {} domains\n{}",
       ForTerminal(status["site"].get<std::string>()), count("round"),
       phase == "none" ? ""
                       : fmt::format(", open: {}, {} pages to fetch", phase,
@@ -110,34 +77,22 @@ std::string ForPeople(const nlohmann::json& status) {
       count("scheduled"), next, count("deferred"),
       outbox.empty() ? "0" : outbox,
       BytesForPeople(status["archive"]["bytes"].get<double>()),
-      status["archive"]["files"].get<int64_t>(), count("blocked_domains"));
-}
-
-ExitCode Status(const SiteFlags& flags) {
-  absl::StatusOr<ChosenSite> site = flags.Site();
-  if (!site.ok()) return Report(site.status());
-  auto store = OpenSite(*site);
-  if (!store.ok()) return Report(store.status());
-  absl::StatusOr<nlohmann::json> status = Look(site->config, **store);
-  if (!status.ok()) return Report(status.status());
-  Output out;
-  if (flags.json()) {
-    out.WriteJson(*status);
-  } else {
-    out.Write(ForPeople(*status));
-  }
-  return out.Finish();
+      status["archive"]["files"].get<int64_t>(), count("blocked_domains"),
+      message.has_agent() ? AgentForPeople(message.agent()) : "");
 }
 
 }  // namespace
 
-void AddStatusCommand(CLI::App& app, ExitCode& exit_code) {
+void AddStatusCommand(Command& parent) {
   auto flags = std::make_shared<SiteFlags>();
-  CLI::App* command =
-      app.add_subcommand("status", "what the site knows, and what it is doing");
-  flags->AddDataFlags(*command);
-  command->footer("Example:\n  gannet status --data ./tokyo");
-  command->callback([flags, &exit_code] { exit_code = Status(*flags); });
+  Command& command =
+      parent.Add("status", "what the site knows, and what it is doing");
+  flags->AddAskFlags(command);
+  command.Example("gannet status --data ./tokyo");
+  command.Run([flags] {
+    return AskSite<admin::GetStatusRequest, admin::Status>(
+        *flags, &Admin::GetStatus, {}, ForPeople);
+  });
 }
 
 }  // namespace gannet::sites

@@ -1,13 +1,10 @@
 // `gannet status`: what the site knows, and what it is doing.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
-#include "sites/console/exit_code.h"
+#include "sites/console/command.h"
 
 namespace gannet::sites {
 
-// Adds the command to `app`; when it is chosen, it sets `exit_code`.
-void AddStatusCommand(CLI::App& app, ExitCode& exit_code);
+void AddStatusCommand(Command& parent);
 
 }  // namespace gannet::sites

@@ -1,13 +1,10 @@
 // `gannet verify [--full]`: are the invariants of the data folder true?
 #pragma once
 
-#include <CLI/CLI.hpp>
-
-#include "sites/console/exit_code.h"
+#include "sites/console/command.h"
 
 namespace gannet::sites {
 
-// Adds the command to `app`; when it is chosen, it sets `exit_code`.
-void AddVerifyCommand(CLI::App& app, ExitCode& exit_code);
+void AddVerifyCommand(Command& parent);
 
 }  // namespace gannet::sites

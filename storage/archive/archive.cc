@@ -21,7 +21,8 @@ constexpr size_t kPendingBytes = 256 << 10;
 Archive::Archive(std::filesystem::path folder, ArchiveSettings settings)
     : folder_(std::move(folder)),
       settings_(std::move(settings)),
-      unchecked_bytes_(kSpaceCheckBytes) {}
+      unchecked_bytes_(kSpaceCheckBytes),
+      min_free_(settings_.min_free) {}
 
 Archive::~Archive() = default;
 
@@ -88,19 +89,25 @@ absl::StatusOr<std::vector<Position>> Archive::Append(
   return positions;
 }
 
+void Archive::SetMinFree(uint64_t bytes) {
+  MutexLock lock(&mu_);
+  min_free_ = bytes;
+  unchecked_bytes_ = kSpaceCheckBytes;
+}
+
 absl::Status Archive::CheckSpace(uint64_t more) {
   unchecked_bytes_ += more;
-  if (settings_.min_free == 0 || unchecked_bytes_ < kSpaceCheckBytes) {
+  if (min_free_ == 0 || unchecked_bytes_ < kSpaceCheckBytes) {
     return absl::OkStatus();
   }
   auto free = FreeSpace(folder_);
   if (!free.ok()) return free.status();
-  if (*free < settings_.min_free + more) {
+  if (*free < min_free_ + more) {
     // Looked at again next time: the operator may have made space.
     unchecked_bytes_ = kSpaceCheckBytes;
     return absl::ResourceExhaustedError(fmt::format(
         "disk full: {} has {} bytes free, and archive.min_free is {}",
-        folder_.native(), *free, settings_.min_free));
+        folder_.native(), *free, min_free_));
   }
   unchecked_bytes_ = 0;
   return absl::OkStatus();

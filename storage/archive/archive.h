@@ -124,6 +124,9 @@ class Archive {
   absl::StatusOr<std::vector<Position>> Append(
       absl::Span<const NewRecord> group);
 
+  // ArchiveSettings::min_free, from now on.
+  void SetMinFree(uint64_t bytes) ABSL_LOCKS_EXCLUDED(mu_);
+
   // All that was appended before the call is on the disk when it returns.
   // kResourceExhausted if the disk is full: call again once there is space.
   // Any other error is final.
@@ -135,7 +138,8 @@ class Archive {
   absl::Status Committed(const ArchiveState& state);
 
   // Lets the next Append() begin a new file; the present one is finished by
-  // the Sync(), Committed() to come.
+  // the Sync(), Committed() to come, or by Committed() alone with the state of
+  // the last batch if nothing was appended since.
   void EndFile();
 
   // kNotFound ("released") if the operator took the file away; kDataLoss if
@@ -242,6 +246,7 @@ class Archive {
   bool has_newest_ ABSL_GUARDED_BY(mu_) = false;
   FileNumber folder_synced_to_ ABSL_GUARDED_BY(mu_){};
   uint64_t unchecked_bytes_ ABSL_GUARDED_BY(mu_);
+  uint64_t min_free_ ABSL_GUARDED_BY(mu_);
   // Set when the disk holds something that we no longer know (a failed sync,
   // a failed undo): only a new Open() knows what is true again.
   absl::Status broken_ ABSL_GUARDED_BY(mu_);

@@ -162,9 +162,11 @@ void FinishCdxjLine(std::string& front, uint64_t length, uint64_t offset,
 }
 
 absl::Status RebuildCdxj(const std::filesystem::path& warc,
-                         const std::filesystem::path& cdxj, size_t memory) {
-  auto reader = WarcReader::Open(warc);
-  if (!reader.ok()) return reader.status();
+                         const std::filesystem::path& cdxj, size_t memory,
+                         uint64_t end_of_records) {
+  auto source = FileSource(warc, end_of_records);
+  if (!source.ok()) return source.status();
+  WarcReader reader(*std::move(source));
   std::string filename = warc.filename().native();
   if (filename.ends_with(kOpenSuffix)) {
     filename.resize(filename.size() - kOpenSuffix.size());
@@ -172,25 +174,25 @@ absl::Status RebuildCdxj(const std::filesystem::path& warc,
   CdxjSorter sorter(cdxj, memory);
   std::string block(kCdxjBlockBytes, '\0');
   for (;;) {
-    auto more = (*reader)->Next();
+    auto more = reader.Next();
     if (!more.ok()) return more.status();
     if (!*more) break;
-    const WarcHeader& header = (*reader)->header();
+    const WarcHeader& header = reader.header();
     size_t size = 0;
     while (size < block.size()) {
-      auto n = (*reader)->ReadBlock(block.data() + size, block.size() - size);
+      auto n = reader.ReadBlock(block.data() + size, block.size() - size);
       if (!n.ok()) return n.status();
       if (*n == 0) break;
       size += *n;
     }
-    auto end = (*reader)->Finish();
+    auto end = reader.Finish();
     if (!end.ok()) return end.status();
     auto line =
         CdxjFront(header.type, header.TargetUri(), header.Get("WARC-Date"),
                   header.Get("WARC-Payload-Digest"),
                   std::string_view(block).substr(0, size));
     if (!line.has_value()) continue;
-    const uint64_t offset = (*reader)->offset();
+    const uint64_t offset = reader.offset();
     FinishCdxjLine(*line, *end - offset, offset, filename);
     if (absl::Status added = sorter.Add(*std::move(line)); !added.ok()) {
       return added;

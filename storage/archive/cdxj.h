@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,9 +42,11 @@ void FinishCdxjLine(std::string& front, uint64_t length, uint64_t offset,
 
 // Makes the index of the WARC file `warc` (which may still end in ".open") at
 // `cdxj`, in one atomic step. Sorts in about `memory` bytes; more lines go
-// through temporary files beside it.
+// through temporary files beside it. Only the records before `end` count: of a
+// file that is being written, those that are known to be whole.
 absl::Status RebuildCdxj(const std::filesystem::path& warc,
                          const std::filesystem::path& cdxj,
-                         size_t memory = 16 << 20);
+                         size_t memory = 16 << 20,
+                         uint64_t end = std::numeric_limits<uint64_t>::max());
 
 }  // namespace gannet::storage

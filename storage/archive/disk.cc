@@ -100,6 +100,18 @@ absl::Status Rename(const std::filesystem::path& from,
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::vector<std::filesystem::path>> ListFolder(
+    const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> found;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error), end;
+       !error && at != end; at.increment(error)) {
+    found.push_back(at->path());
+  }
+  if (error) return DiskError(error.value(), "read", folder);
+  return found;
+}
+
 absl::Status Remove(const std::filesystem::path& path) {
   if (unlink(path.c_str()) != 0 && errno != ENOENT) {
     return DiskError(errno, "remove", path);

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -58,6 +59,11 @@ absl::StatusOr<uint64_t> FileSize(const Fd& fd,
 
 absl::Status Rename(const std::filesystem::path& from,
                     const std::filesystem::path& to);
+
+// What is in it, in no order. (A range-for over a directory_iterator throws
+// where the disk fails.)
+absl::StatusOr<std::vector<std::filesystem::path>> ListFolder(
+    const std::filesystem::path& folder);
 
 // A file that is already gone is no error.
 absl::Status Remove(const std::filesystem::path& path);

@@ -1,12 +1,13 @@
-// Admission decides whether a URL that is new to the site gets in with this
-// batch of update: it needs enough cash, and its host must not be full. What
-// does not get in is deferred, or dropped and counted. Private to this room;
-// made for one batch, whose URLs come in key order.
+// Admission decides which URLs that are new to the site get in with one batch:
+// they need enough cash, and their host must not be full. What does not get in
+// is deferred, or dropped and counted. Private to this room; made for one
+// batch.
 #pragma once
 
-#include <string>
+#include <cstdint>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "storage/crawl_db/crawl_db.h"
 #include "storage/crawl_db/store.h"
 
@@ -14,52 +15,43 @@ namespace gannet::storage {
 
 class Admission {
  public:
-  Admission(CrawlDb& crawl_db, const Settlement& settlement)
-      : crawl_db_(crawl_db), settlement_(settlement) {}
-
-  absl::StatusOr<bool> Admits(Edit& edit, const Found& url) {
-    if (settlement_.most_host_pages > 0) {
-      absl::StatusOr<bool> full = HostIsFull(url);
-      if (!full.ok()) return full;
-      if (*full) return Drop(edit, "host_full", url);
-    }
-    if (url.cash < settlement_.least_cash_for_new) {
-      if (settlement_.drop_over_quota) return Drop(edit, "over_quota", url);
-      deferred_.push_back(url);
-      return false;
-    }
-    ++host_pages_;
-    return true;
+  // Of update: what waits for a URL counts with what it brings.
+  static Admission OfTargets(CrawlDb& crawl_db, const Settlement& settlement) {
+    return Admission(crawl_db, settlement, /*joins_deferred=*/true);
   }
+  // Of the deferred, whose rows are taken out already.
+  static Admission OfDeferred(CrawlDb& crawl_db, const Settlement& limits) {
+    return Admission(crawl_db, limits, /*joins_deferred=*/false);
+  }
+
+  // Of `urls` (new, not blocked, in key order) returns those that get in, with
+  // all of their cash; what waited for them leaves the deferred with this edit.
+  absl::StatusOr<std::vector<Found>> Admit(Edit& edit, std::vector<Found> urls);
 
   const std::vector<Found>& deferred() const { return deferred_; }
   int64_t dropped() const { return dropped_; }
+  int64_t with_least_cash() const { return with_least_cash_; }
 
  private:
-  bool Drop(Edit& edit, const char* reason, const Found& url) {
-    edit.delta.dropped[reason] += url.cash;
-    ++edit.delta.dropped_urls;
-    ++dropped_;
-    return false;
-  }
+  Admission(CrawlDb& crawl_db, const Settlement& settlement,
+            bool joins_deferred)
+      : crawl_db_(crawl_db),
+        settlement_(settlement),
+        joins_deferred_(joins_deferred) {}
 
-  absl::StatusOr<bool> HostIsFull(const Found& url) {
-    const std::string_view host = HostPartOf(url.page.bytes);
-    if (host != host_) {
-      host_ = host;
-      absl::StatusOr<int64_t> pages = crawl_db_.HostPages(HostKey{host_});
-      if (!pages.ok()) return pages.status();
-      host_pages_ = *pages;
-    }
-    return host_pages_ >= settlement_.most_host_pages;
+  bool HasEnough(int64_t cash) const {
+    return cash > settlement_.least_cash_for_new ||
+           (cash == settlement_.least_cash_for_new &&
+            with_least_cash_ < settlement_.most_with_least_cash);
   }
+  void Drop(Edit& edit, const char* reason, const Found& url);
 
   CrawlDb& crawl_db_;
   const Settlement& settlement_;
-  std::string host_;
-  int64_t host_pages_ = 0;
+  const bool joins_deferred_;
   std::vector<Found> deferred_;
   int64_t dropped_ = 0;
+  int64_t with_least_cash_ = 0;
 };
 
 }  // namespace gannet::storage

@@ -113,6 +113,10 @@ absl::StatusOr<int64_t> CrawlDb::TakeOut(std::string_view domain) {
       [&](Edit& edit, std::string_view page, proto::PageRecord& record) {
         if (record.place() == proto::FINISHED) return false;
         LeavePlace(*store_, edit, page, record);
+        proto::BeforeBlock& before = *record.mutable_before_block();
+        before.set_state(record.state());
+        before.set_place(record.place());
+        before.set_ready_ms(record.ready_ms());
         record.set_cash(0);
         record.clear_ready_ms();
         record.set_state(proto::BLOCKED);
@@ -127,7 +131,8 @@ absl::StatusOr<int64_t> CrawlDb::TakeOut(std::string_view domain) {
   return moved;
 }
 
-// A page that another entry of the list still blocks stays out.
+// A page that another entry of the list still blocks stays out. The others are
+// again what they were, but for their cash, which the root has paid out since.
 absl::StatusOr<int64_t> CrawlDb::PutBack(std::string_view domain) {
   const absl::StatusOr<std::string> prefix = BlockedPrefix(domain);
   if (!prefix.ok()) return prefix.status();
@@ -137,8 +142,18 @@ absl::StatusOr<int64_t> CrawlDb::PutBack(std::string_view domain) {
         if (!WasTakenOut(record) || store_->IsBlocked(page)) return false;
         --edit.delta.finished_pages;
         record.clear_finished_reason();
-        if (record.visited_ms() == 0) record.set_state(proto::NEW);
-        EnterFrontier(*store_, edit, page, record);
+        const proto::BeforeBlock before = record.before_block();
+        if (record.has_before_block()) {
+          record.set_state(before.state());
+        } else if (record.visited_ms() == 0) {  // By an older version.
+          record.set_state(proto::NEW);
+        }
+        record.clear_before_block();
+        if (before.place() == proto::SCHEDULED) {
+          EnterSchedule(*store_, edit, page, record, before.ready_ms());
+        } else {
+          EnterFrontier(*store_, edit, page, record);
+        }
         return true;
       });
   if (!moved.ok()) return moved;

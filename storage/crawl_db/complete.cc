@@ -25,6 +25,18 @@ void TakeOutcome(const Completion& completion, proto::PageRecord& record) {
   record = std::move(next);
 }
 
+// The first outlinks whose keys take no more than kMostOutlinkBytes.
+absl::Span<const PageKey> KeptOutlinks(const Completion& completion) {
+  size_t bytes = 0;
+  size_t kept = 0;
+  for (const PageKey& target : completion.outlinks) {
+    bytes += target.bytes.size();
+    if (bytes > kMostOutlinkBytes) break;
+    ++kept;
+  }
+  return absl::MakeConstSpan(completion.outlinks).first(kept);
+}
+
 void PayOut(Store& store, Edit& edit, const Completion& completion,
             proto::PageRecord& record, int64_t share) {
   const int64_t cash = record.cash() + share;
@@ -33,7 +45,8 @@ void PayOut(Store& store, Edit& edit, const Completion& completion,
   record.set_cash(0);
   if (completion.keeps_history) AddHistory(record, cash);
 
-  const auto links = static_cast<int64_t>(completion.outlinks.size());
+  const absl::Span<const PageKey> outlinks = KeptOutlinks(completion);
+  const auto links = static_cast<int64_t>(outlinks.size());
   if (links == 0) {
     edit.delta.root += cash;
     return;
@@ -42,7 +55,7 @@ void PayOut(Store& store, Edit& edit, const Completion& completion,
   segment.set_cash_each(cash / links);
   segment.set_depth(record.depth() + 1);
   segment.set_redirects(completion.outlink_redirects);
-  for (const PageKey& target : completion.outlinks) {
+  for (const PageKey& target : outlinks) {
     segment.add_targets(target.bytes);
     edit.last_target = std::max(edit.last_target, target.bytes);
   }

@@ -13,6 +13,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +29,7 @@
 #include "storage/crawl_db/keys.h"
 #include "storage/crawl_db/order.h"
 #include "storage/crawl_db/totals.h"
+#include "storage/mutex.h"
 
 namespace gannet::storage {
 
@@ -36,6 +39,11 @@ struct Edit;
 
 // A seed brings this much cash.
 inline constexpr int64_t kSeedCash = int64_t{1} << 36;
+
+// Of a page's outlinks only the first are kept whose keys take no more bytes
+// than this: update reads them all, several times if they are many, and must
+// not be at the mercy of pages that are nothing but long links.
+inline constexpr size_t kMostOutlinkBytes = 256 << 10;
 
 struct CrawlDbSettings {
   std::string folder;
@@ -63,7 +71,9 @@ struct Moment {
 struct PutCounts {
   int64_t added = 0;
   int64_t known = 0;
-  int64_t deferred = 0;  // Settle only: new, and not let in.
+  // Settle only.
+  int64_t with_least_cash = 0;  // Of those added: just enough to get in.
+  int64_t deferred = 0;         // New, and not let in.
   int64_t dropped = 0;
   int64_t blocked = 0;  // Not known, and refused: the operator's block list.
 };
@@ -75,6 +85,12 @@ inline constexpr char kBlockedByOperator[] = "blocked by operator";
 struct FrontierPage {
   PageKey page;
   uint8_t step = 0;
+};
+
+struct FrontierSample {
+  uint64_t score = 0;
+  uint32_t depth = 0;
+  double stands_for = 1;
 };
 
 struct Selection {
@@ -93,7 +109,8 @@ struct Completion {
   // When it is to be looked at again; nothing: it is finished.
   std::optional<absl::Time> ready;
   // Who gets its cash, evenly: distinct pages, without itself. Nobody: the
-  // root.
+  // root. Those beyond kMostOutlinkBytes are left out, as if they were not
+  // there.
   std::vector<PageKey> outlinks;
   uint32_t outlink_redirects = 0;  // Of a moved page's target.
   // A page that was read keeps what it had in its history; others do not.
@@ -114,12 +131,14 @@ struct HostUpdate {
 struct Settlement {
   std::string cursor;
   std::vector<Found> local;
-  // A local target that is new gets in only with this much cash; with less it
-  // is deferred, or dropped if `drop_over_quota`.
+  // A local target that is new gets in if it has more cash than this, with what
+  // waits for it deferred; with just as much, only the first so many do. The
+  // others are deferred, or dropped if `drop_over_quota`.
   int64_t least_cash_for_new = 0;
+  int64_t most_with_least_cash = std::numeric_limits<int64_t>::max();
   bool drop_over_quota = false;
-  // A host gets no more pages than this; 0: as many as it likes. New ones over
-  // it are dropped.
+  // A host gets no more pages than this; 0: as many as it likes. The best of
+  // the batch take the places that it has left, the others are dropped.
   int64_t most_host_pages = 0;
   std::vector<Found> deferred;
   std::vector<std::pair<SiteId, Found>> remote;
@@ -131,10 +150,41 @@ struct Settlement {
   std::vector<Drop> dropped;
 };
 
+// Another site, in one of its lives.
+struct Peer {
+  SiteId site{};
+  uint64_t incarnation = 0;
+};
+
 struct OutboxCut {
   uint64_t sequence = 0;
   proto::OutboxBatch batch;
 };
+
+// A batch that another site has sent.
+struct Delivery {
+  Peer from;
+  uint64_t sequence = 0;
+  int64_t cash_so_far = 0;  // The sender's word, of all its batches.
+  std::vector<Found> mine;
+  // No longer, or not yet, this site's: on to those that own them.
+  std::vector<std::pair<SiteId, Found>> forwarded;
+  std::vector<Settlement::Drop> dropped;
+  // A known page receives the cash; otherwise it is dropped and counted.
+  bool known_gain = false;
+  int64_t most_host_pages = 0;  // As in Settlement.
+};
+
+struct Receipt {
+  uint64_t last = 0;    // All batches up to this one are on the disk.
+  bool is_new = false;  // It had not come before.
+  PutCounts counts;
+};
+
+// Why cash was dropped of a URL that another site was sent before. On disk too.
+inline constexpr char kSentBefore[] = "sent before";
+// Why cash was dropped that other sites sent for known pages. Stored on disk.
+inline constexpr char kKnownAtItsOwner[] = "known at its owner";
 
 struct Check {
   std::string name;
@@ -144,9 +194,9 @@ struct Check {
 
 class CrawlDb {
  public:
-  // kFailedPrecondition: in use, written by a newer version, or its pages are
-  // in another order.
-  // kResourceExhausted: disk full. kDataLoss: damaged.
+  // kAborted: in use. kFailedPrecondition: written by a newer version, or its
+  // pages are in another order. kResourceExhausted: disk full. kDataLoss:
+  // damaged.
   static absl::StatusOr<std::unique_ptr<CrawlDb>> Open(
       const CrawlDbSettings& settings);
   ~CrawlDb();
@@ -177,7 +227,13 @@ class CrawlDb {
   // `per_host` of one host. Returns how many.
   absl::StatusOr<int64_t> WakeDue(absl::Time now, int64_t most,
                                   int64_t per_host);
-  // When the next page or host is due, if any.
+  // Puts aside what Top found in its way, as Claim does; at any time.
+  absl::Status PutAside(const Selection& selection);
+  // At most some `most` pages of the frontier, spread over all of it, and how
+  // many each stands for. Costs `most`; the weights are estimates.
+  absl::StatusOr<std::vector<FrontierSample>> SampleFrontier(size_t most);
+  // When the next page is due, or the next host of which pages stand aside, if
+  // any.
   absl::StatusOr<std::optional<absl::Time>> NextDue();
 
   // --- The round (round.cc, complete.cc, settle.cc) --------------------------
@@ -185,6 +241,8 @@ class CrawlDb {
   proto::RoundJournal journal() const;
   absl::Status OpenRound(absl::Time now);
   absl::Status SetPhase(proto::RoundPhase phase);
+  // Counts time that was spent in a phase of the open round.
+  absl::Status AddPhaseTime(proto::RoundPhase phase, absl::Duration time);
   // The root pays evenly to the fetch list, which never grows after this.
   absl::Status PayRoot();
   // Group commit: synced. What is not in the open round is skipped (it was
@@ -212,20 +270,53 @@ class CrawlDb {
 
   // --- Waiting to get in, waiting to get out (waiting.cc) --------------------
 
-  // The deferred URLs with the most cash.
-  absl::StatusOr<std::vector<Found>> TopDeferred(size_t most);
+  // The deferred URLs with the most cash: page and cash, nothing more is read.
+  // From the best on, or from the one behind `after`.
+  absl::StatusOr<std::vector<Found>> TopDeferred(
+      size_t most, const std::optional<Found>& after = std::nullopt);
   // Lets deferred URLs in; those not deferred are skipped, and those whose host
-  // has `most_host_pages` (0: no limit) are dropped, as Settle() does.
+  // has `most_host_pages` (0: no limit) are dropped, as Settle() does. While a
+  // round updates, they count for it.
   absl::StatusOr<PutCounts> Undefer(absl::Span<const PageKey> pages,
                                     const Moment& moment,
                                     int64_t most_host_pages = 0);
-  // Cuts the next batch out of an outbox, synced; kNotFound if it is empty.
-  absl::StatusOr<OutboxCut> CutOutbox(SiteId destination, size_t most);
+  // Moves deferred URLs to outboxes; those not deferred are skipped.
+  absl::Status SendDeferred(absl::Span<const std::pair<SiteId, PageKey>> pages);
+
+  // --- What is sent to other sites (sending.cc) ------------------------------
+
+  // To be called before anything is sent to that life of a site. Where the last
+  // was another, or this site's own, what was being sent waits again.
+  absl::Status OpenPair(const Peer& to);
+  // Cuts the next batch out of an outbox, synced: at least one URL, and no more
+  // than these. kNotFound if it is empty.
+  // kFailedPrecondition: OpenPair() was not called for these lives.
+  absl::StatusOr<OutboxCut> CutOutbox(
+      const Peer& to, size_t most,
+      size_t most_bytes = std::numeric_limits<size_t>::max());
   // Batches cut and not yet acknowledged, oldest first.
   absl::StatusOr<std::vector<OutboxCut>> Sending(SiteId destination);
-  // The destination has it. kNotFound if it is not being sent: acknowledged
-  // twice, which is harmless.
-  absl::Status Acknowledge(SiteId destination, uint64_t sequence);
+  // The other site has all up to `last`; acknowledged twice is harmless.
+  // kInvalidArgument: it never was sent. kDataLoss: it had more before.
+  absl::Status Acknowledge(const Peer& by, uint64_t last);
+  absl::StatusOr<proto::SentPair> sent_pair(SiteId to);
+  // Moves what waits in the outbox for `from` and belongs to another site; to
+  // this one, if `owner` says nothing. Batches that were cut stay: who gets
+  // them forwards them. Returns how many. Many writes; cut off, it can be
+  // called again.
+  absl::StatusOr<int64_t> Reroute(
+      SiteId from,
+      const std::function<std::optional<SiteId>(std::string_view page)>& owner,
+      const Moment& moment);
+
+  // --- What other sites send (receiving.cc) ----------------------------------
+
+  // Takes a batch, synced. One that came before changes nothing. kOutOfRange:
+  // it is not the next. kInvalidArgument: something in it cannot be.
+  absl::StatusOr<Receipt> Receive(const Delivery& delivery,
+                                  const Moment& moment)
+      ABSL_LOCKS_EXCLUDED(receive_mu_);
+  absl::StatusOr<proto::ReceivedPair> received_pair(const Peer& from);
 
   // --- Pages and hosts (records.cc) ------------------------------------------
 
@@ -233,6 +324,11 @@ class CrawlDb {
   // Records of sorted, distinct pages; nullopt for unknown ones.
   absl::StatusOr<std::vector<std::optional<proto::PageRecord>>> GetPages(
       absl::Span<const PageKey> pages);
+  // With how much cash each of the URLs (sorted, distinct) asks to be let in:
+  // what it brings, and what waits for it deferred. Nothing for those that do
+  // not ask: known, or of a blocked domain.
+  absl::StatusOr<std::vector<std::optional<int64_t>>> CashOfNew(
+      absl::Span<const Found> urls);
   // In key order from `from` on, until `visit` says false.
   absl::Status ScanPages(
       const PageKey& from,
@@ -254,6 +350,13 @@ class CrawlDb {
   absl::StatusOr<proto::SiteIdentity> identity();
   absl::Status SetIdentity(const proto::SiteIdentity& identity);
 
+  // Copies the DB into the new folder `to`, in which Open() finds it as it is
+  // now; others may write meanwhile. Cheap on the same disk: files that never
+  // change are linked.
+  absl::Status Checkpoint(const std::string& to);
+  // A new incarnation, for a copy that begins a life of its own.
+  absl::Status Reincarnate();
+
   Totals totals() const;
   Order order() const;
 
@@ -267,8 +370,9 @@ class CrawlDb {
   // kInvalidArgument: not a host name as canonical URLs have it.
   // Many small writes; if it is cut off, the next Open goes on with it.
   absl::StatusOr<int64_t> Block(std::string_view domain);
-  // Ends a block and puts the pages that it took out into the frontier. Returns
-  // how many. kNotFound if it is not blocked. Cut off, as Block.
+  // Ends a block and puts the pages that it took out back where they were: into
+  // the frontier, or into the schedule with the time they had. Returns how
+  // many. kNotFound if it is not blocked. Cut off, as Block.
   absl::StatusOr<int64_t> Unblock(std::string_view domain);
   // By name.
   absl::StatusOr<std::vector<std::string>> Blocked();
@@ -288,12 +392,19 @@ class CrawlDb {
                                             const LookAtPage& look = {});
 
  private:
+  friend class Admission;
   explicit CrawlDb(std::unique_ptr<Store> store);
 
   // Adds `urls` (sorted, distinct; stripes locked) to the edit.
   absl::StatusOr<PutCounts> AddFound(Edit& edit, absl::Span<const Found> urls,
                                      const Moment& moment,
                                      Admission* admission = nullptr);
+  // The deferred rows of `urls` (sorted, distinct); nothing where there is
+  // none. Free if nothing is deferred.
+  absl::StatusOr<std::vector<std::optional<Found>>> DeferredOf(
+      absl::Span<const Found> urls);
+  void DeleteDeferred(Edit& edit, const Found& row);
+  absl::Status MoveAside(Edit& edit, absl::Span<const FrontierPage> resting);
   absl::StatusOr<int64_t> WakeHost(Edit& edit, const HostKey& host,
                                    int64_t most);
   absl::Status FinishBlocks();
@@ -301,11 +412,23 @@ class CrawlDb {
                              std::optional<proto::BlockList::Stage> stage);
   absl::StatusOr<int64_t> TakeOut(std::string_view domain);
   absl::StatusOr<int64_t> PutBack(std::string_view domain);
+  // kFailedPrecondition if OpenPair() was not called for these lives.
+  absl::StatusOr<proto::SentPair> OpenedPair(const Peer& to);
+  // The deferred rows of these, by page; they wait no longer.
+  absl::StatusOr<std::map<std::string, Found>> TakeDeferred(
+      Edit& edit, std::vector<Found> urls);
+  // What waits deferred for remote URLs goes with them.
+  absl::Status JoinDeferred(Edit& edit,
+                            std::vector<std::pair<SiteId, Found>>& remote);
   absl::Status AddWaiting(Edit& edit, absl::Span<const Found> found,
                           absl::Span<const std::pair<SiteId, Found>> remote);
+  // Counts what others send; kInvalidArgument if it cannot be.
+  static absl::Status AddReceived(Edit& edit, const Found& url);
+  absl::Status CheckRoomFor(int64_t received) const;
   absl::Status AddHost(Edit& edit, const HostUpdate& update, bool by_wake);
 
   std::unique_ptr<Store> store_;
+  Mutex receive_mu_;  // Taken before any stripe.
 };
 
 }  // namespace gannet::storage

@@ -26,24 +26,6 @@ absl::Status FromErrno(int error, const std::string& what) {
              : absl::FailedPreconditionError(message);
 }
 
-absl::Status WriteFormat(const std::string& folder) {
-  const std::string path = folder + "/" + kFormatName;
-  const std::string temporary = path + ".new";
-  const int fd = open(temporary.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0644);
-  if (fd < 0) return FromErrno(errno, "cannot write " + temporary);
-  const std::string text = fmt::format("{} {}\n", kFormatWord, kCrawlDbFormat);
-  const bool written = write(fd, text.data(), text.size()) ==
-                           static_cast<ssize_t>(text.size()) &&
-                       fsync(fd) == 0;
-  const int error = errno;
-  close(fd);
-  if (!written) return FromErrno(error, "cannot write " + temporary);
-  if (rename(temporary.c_str(), path.c_str()) != 0) {
-    return FromErrno(errno, "cannot write " + path);
-  }
-  return absl::OkStatus();
-}
-
 absl::Status CheckFormat(const std::string& folder) {
   std::ifstream in(folder + "/" + kFormatName);
   if (!in) {
@@ -54,7 +36,7 @@ absl::Status CheckFormat(const std::string& folder) {
           "another folder",
           folder));
     }
-    return WriteFormat(folder);
+    return MarkFormat(folder);
   }
   std::string word;
   int format = 0;
@@ -74,6 +56,24 @@ absl::Status CheckFormat(const std::string& folder) {
 
 }  // namespace
 
+absl::Status MarkFormat(const std::string& folder) {
+  const std::string path = folder + "/" + kFormatName;
+  const std::string temporary = path + ".new";
+  const int fd = open(temporary.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0644);
+  if (fd < 0) return FromErrno(errno, "cannot write " + temporary);
+  const std::string text = fmt::format("{} {}\n", kFormatWord, kCrawlDbFormat);
+  const bool written = write(fd, text.data(), text.size()) ==
+                           static_cast<ssize_t>(text.size()) &&
+                       fsync(fd) == 0;
+  const int error = errno;
+  close(fd);
+  if (!written) return FromErrno(error, "cannot write " + temporary);
+  if (rename(temporary.c_str(), path.c_str()) != 0) {
+    return FromErrno(errno, "cannot write " + path);
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<DataFolder> DataFolder::Open(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
@@ -86,9 +86,9 @@ absl::StatusOr<DataFolder> DataFolder::Open(const std::string& path) {
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     char pid[32] = "";
     const ssize_t n = pread(fd, pid, sizeof(pid) - 1, 0);
-    return absl::FailedPreconditionError(
-        fmt::format("{} is in use by another process (pid {}); stop it, or "
-                    "use another data folder",
+    return absl::AbortedError(
+        fmt::format("{} is in use by another process (pid {}); wait for "
+                    "it, or stop it, or use another data folder",
                     path, n > 0 ? std::string(pid, n) : "unknown"));
   }
   if (absl::Status status = CheckFormat(path); !status.ok()) return status;

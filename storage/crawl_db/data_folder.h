@@ -33,4 +33,7 @@ class DataFolder {
   int lock_fd_;
 };
 
+// Says that a RocksDB database in `folder` is a crawl DB of this format.
+absl::Status MarkFormat(const std::string& folder);
+
 }  // namespace gannet::storage

@@ -200,16 +200,8 @@ absl::StatusOr<int64_t> CrawlDb::Claim(const Selection& selection) {
   const auto claimed = static_cast<int64_t>(edit.claimed.size());
   edit.delta.frontier_pages -= claimed;
   edit.delta.round_pages += claimed;
-  {
-    FrontierTaker taker(*store_, edit);
-    for (const FrontierPage& p : selection.resting) {
-      if (store_->IsResting(HostPartOf(p.page.bytes)) &&
-          taker.Take(keys::ActiveFrontier(p.step, p.page.bytes))) {
-        store_->Put(edit, Column::kFrontier,
-                    keys::RestingFrontier(p.step, p.page.bytes), {});
-      }
-    }
-    if (absl::Status status = taker.Finish(); !status.ok()) return status;
+  if (absl::Status status = MoveAside(edit, selection.resting); !status.ok()) {
+    return status;
   }
   if (absl::Status status = store_->Commit(edit, /*sync=*/false);
       !status.ok()) {
@@ -231,6 +223,28 @@ absl::StatusOr<int64_t> CrawlDb::Claim(const Selection& selection) {
   return claimed;
 }
 
+absl::Status CrawlDb::MoveAside(Edit& edit,
+                                absl::Span<const FrontierPage> resting) {
+  FrontierTaker taker(*store_, edit);
+  for (const FrontierPage& p : resting) {
+    if (store_->IsResting(HostPartOf(p.page.bytes)) &&
+        taker.Take(keys::ActiveFrontier(p.step, p.page.bytes))) {
+      store_->Put(edit, Column::kFrontier,
+                  keys::RestingFrontier(p.step, p.page.bytes), {});
+    }
+  }
+  return taker.Finish();
+}
+
+absl::Status CrawlDb::PutAside(const Selection& selection) {
+  StripeLocks locks(*store_);
+  Edit edit;
+  if (absl::Status status = MoveAside(edit, selection.resting); !status.ok()) {
+    return status;
+  }
+  return store_->Commit(edit, /*sync=*/false);
+}
+
 absl::Status CrawlDb::Release(absl::Span<const PageKey> pages) {
   std::vector<PageKey> sorted(pages.begin(), pages.end());
   std::sort(sorted.begin(), sorted.end());
@@ -241,9 +255,11 @@ absl::Status CrawlDb::Release(absl::Span<const PageKey> pages) {
   if (!records.ok()) return records.status();
   const int64_t share = store_->journal().root_share();
   Edit edit;
+  int64_t awake = 0;
   for (size_t i = 0; i < sorted.size(); ++i) {
     const std::string& page = sorted[i].bytes;
     if (!(*records)[i].has_value() || !store_->IsClaimed(page)) continue;
+    if (!store_->IsResting(HostPartOf(page))) ++awake;
     proto::PageRecord& record = *(*records)[i];
     record.set_cash(record.cash() + share);
     edit.delta.round -= share;
@@ -255,6 +271,7 @@ absl::Status CrawlDb::Release(absl::Span<const PageKey> pages) {
     store_->PutMessage(edit, Column::kPages, page, record);
   }
   edit.counts.set_released(static_cast<int64_t>(edit.unclaimed.size()));
+  edit.counts.set_released_awake(awake);
   return store_->Commit(edit, /*sync=*/false);
 }
 
@@ -361,22 +378,36 @@ absl::StatusOr<int64_t> CrawlDb::WakeDue(absl::Time now, int64_t most,
   return woken + brought_back;
 }
 
+// A rest's end matters only if a page waits for it: the host's other pages are
+// scheduled for times of their own.
 absl::StatusOr<std::optional<absl::Time>> CrawlDb::NextDue() {
   std::optional<absl::Time> due;
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
       rocksdb::ReadOptions(), store_->column(Column::kSchedule)));
-  for (const std::string& from :
-       {keys::ScheduledHost(0, {}),
-        keys::ScheduledPage(store_->schedule_floor_ms(), {})}) {
-    it->Seek(from);
-    int64_t ready_ms = 0;
-    std::string_view target;
-    if (!it->Valid() || it->key()[0] != from[0] ||
-        !keys::ParseSchedule(View(it->key()), ready_ms, target)) {
-      continue;
+  int64_t ready_ms = 0;
+  std::string_view target;
+  it->Seek(keys::ScheduledPage(store_->schedule_floor_ms(), {}));
+  if (it->Valid() && it->key().starts_with("p") &&
+      keys::ParseSchedule(View(it->key()), ready_ms, target)) {
+    due = absl::FromUnixMillis(ready_ms);
+  }
+  if (store_->totals().frontier_pages > 0) {
+    std::unique_ptr<rocksdb::Iterator> aside(store_->db().NewIterator(
+        rocksdb::ReadOptions(), store_->column(Column::kFrontier)));
+    for (it->Seek(keys::ScheduledHost(0, {}));
+         it->Valid() && it->key().starts_with("h"); it->Next()) {
+      if (!keys::ParseSchedule(View(it->key()), ready_ms, target)) break;
+      const absl::Time ready = absl::FromUnixMillis(ready_ms);
+      if (due.has_value() && *due <= ready) break;
+      const std::string prefix = keys::RestingPrefix(target);
+      aside->Seek(prefix);
+      if (!aside->Valid() || !aside->key().starts_with(prefix)) continue;
+      due = ready;
+      break;
     }
-    const absl::Time ready = absl::FromUnixMillis(ready_ms);
-    due = due.has_value() ? std::min(*due, ready) : ready;
+    if (!aside->status().ok()) {
+      return FromRocksDb(aside->status(), "reading the frontier");
+    }
   }
   if (!it->status().ok()) {
     return FromRocksDb(it->status(), "reading the schedule");

@@ -76,8 +76,15 @@ int64_t ToMillis(absl::Time time) { return absl::ToUnixMillis(time); }
 
 namespace keys {
 
-std::string NextSequence(SiteId destination) {
-  return "sequence/" + std::to_string(static_cast<uint32_t>(destination));
+std::string SentPair(SiteId destination) {
+  return "sent/" + std::to_string(static_cast<uint32_t>(destination));
+}
+
+std::string ReceivedPrefix() { return "received/"; }
+
+std::string ReceivedPair(SiteId from, uint64_t incarnation) {
+  return ReceivedPrefix() + std::to_string(static_cast<uint32_t>(from)) + "/" +
+         std::to_string(incarnation);
 }
 
 std::string ActiveFrontier(uint8_t step, std::string_view page) {

@@ -75,7 +75,9 @@ inline constexpr char kIdentity[] = "identity";
 inline constexpr char kVerified[] = "verified";
 inline constexpr char kBlockList[] = "blocked";
 inline constexpr char kOrder[] = "order";
-std::string NextSequence(SiteId destination);
+std::string SentPair(SiteId destination);
+std::string ReceivedPrefix();
+std::string ReceivedPair(SiteId from, uint64_t incarnation);
 
 std::string ActiveFrontier(uint8_t step, std::string_view page);
 std::string RestingFrontier(uint8_t step, std::string_view page);

@@ -75,6 +75,7 @@ absl::StatusOr<PutCounts> CrawlDb::AddFound(Edit& edit,
   auto records = store_->GetPages(PagesOf(urls));
   if (!records.ok()) return records.status();
   PutCounts counts;
+  std::vector<Found> added;
   for (size_t i = 0; i < urls.size(); ++i) {
     std::optional<proto::PageRecord>& record = (*records)[i];
     if (record.has_value()) {
@@ -88,14 +89,16 @@ absl::StatusOr<PutCounts> CrawlDb::AddFound(Edit& edit,
       ++edit.delta.dropped_urls;
       continue;
     }
-    if (admission != nullptr) {
-      absl::StatusOr<bool> admitted = admission->Admits(edit, urls[i]);
-      if (!admitted.ok()) return admitted.status();
-      if (!*admitted) continue;
-    }
-    ++counts.added;
-    AddPage(*store_, edit, urls[i], moment.now);
+    added.push_back(urls[i]);
   }
+  if (admission != nullptr) {
+    absl::StatusOr<std::vector<Found>> admitted =
+        admission->Admit(edit, std::move(added));
+    if (!admitted.ok()) return admitted.status();
+    added = *std::move(admitted);
+  }
+  for (const Found& url : added) AddPage(*store_, edit, url, moment.now);
+  counts.added = static_cast<int64_t>(added.size());
   return counts;
 }
 
@@ -141,21 +144,29 @@ absl::StatusOr<PutCounts> CrawlDb::Inject(absl::Span<const PageKey> seeds,
   return counts;
 }
 
+absl::Status CrawlDb::AddReceived(Edit& edit, const Found& url) {
+  if (url.cash < 0 || url.cash > kMostCash - edit.delta.received) {
+    return absl::InvalidArgumentError("a found URL's cash is out of range");
+  }
+  if (!IsPageKey(url.page.bytes)) {
+    return absl::InvalidArgumentError("a found URL has no page key");
+  }
+  edit.delta.received += url.cash;
+  return absl::OkStatus();
+}
+
+absl::Status CrawlDb::CheckRoomFor(int64_t received) const {
+  if (store_->totals().Held() <= kMostCash - received) return absl::OkStatus();
+  return absl::InvalidArgumentError("more cash sent than a web can have");
+}
+
 absl::StatusOr<PutCounts> CrawlDb::PutIfAbsent(absl::Span<const Found> urls,
                                                const Moment& moment) {
   Edit edit;
   for (const Found& url : urls) {
-    if (url.cash < 0 || url.cash > kMostCash - edit.delta.received) {
-      return absl::InvalidArgumentError("a found URL's cash is out of range");
-    }
-    if (!IsPageKey(url.page.bytes)) {
-      return absl::InvalidArgumentError("a found URL has no page key");
-    }
-    edit.delta.received += url.cash;
+    if (absl::Status s = AddReceived(edit, url); !s.ok()) return s;
   }
-  if (store_->totals().Held() > kMostCash - edit.delta.received) {
-    return absl::OutOfRangeError("more cash sent than a web can have");
-  }
+  if (absl::Status s = CheckRoomFor(edit.delta.received); !s.ok()) return s;
   const std::vector<Found> merged = SortedAndMerged(urls);
   StripeLocks locks(*store_, PagesOf(merged));
   absl::StatusOr<PutCounts> counts = AddFound(edit, merged, moment);

@@ -35,6 +35,24 @@ absl::StatusOr<std::vector<std::optional<proto::PageRecord>>> CrawlDb::GetPages(
   return store_->GetPages(PagesOf(pages));
 }
 
+absl::StatusOr<std::vector<std::optional<int64_t>>> CrawlDb::CashOfNew(
+    absl::Span<const Found> urls) {
+  const std::vector<std::string_view> views = PagesOf(urls);
+  const std::vector<std::string> pages(views.begin(), views.end());
+  StripeLocks locks(*store_, views);
+  auto rows = store_->MultiGet(Column::kPages, pages);
+  if (!rows.ok()) return rows.status();
+  auto deferred = DeferredOf(urls);
+  if (!deferred.ok()) return deferred.status();
+  std::vector<std::optional<int64_t>> cash(pages.size());
+  for (size_t i = 0; i < cash.size(); ++i) {
+    if ((*rows)[i].has_value() || store_->IsBlocked(pages[i])) continue;
+    cash[i] = urls[i].cash;
+    if ((*deferred)[i].has_value()) *cash[i] += (*deferred)[i]->cash;
+  }
+  return cash;
+}
+
 absl::Status CrawlDb::ScanPages(
     const PageKey& from,
     const std::function<bool(std::string_view page, const proto::PageRecord&)>&

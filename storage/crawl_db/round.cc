@@ -46,6 +46,17 @@ absl::Status CrawlDb::SetPhase(proto::RoundPhase phase) {
   return store_->Commit(edit, /*sync=*/false);
 }
 
+absl::Status CrawlDb::AddPhaseTime(proto::RoundPhase phase,
+                                   absl::Duration time) {
+  StripeLocks locks(*store_);  // All: the journal is rewritten.
+  if (store_->journal().phase() == proto::NO_ROUND) {
+    return absl::FailedPreconditionError("no round is open");
+  }
+  Edit edit;
+  (*edit.counts.mutable_phase_us())[phase] = absl::ToInt64Microseconds(time);
+  return store_->Commit(edit, /*sync=*/false);
+}
+
 absl::Status CrawlDb::PayRoot() {
   StripeLocks locks(*store_);
   proto::RoundJournal journal = store_->journal();

@@ -42,27 +42,29 @@ absl::StatusOr<PutCounts> CrawlDb::Settle(const Settlement& settlement,
         "a target is not between the cursors, or gets more than the round has");
   }
 
-  Admission admission(*this, settlement);
+  Admission admission = Admission::OfTargets(*this, settlement);
   absl::StatusOr<PutCounts> counts = AddFound(edit, local, moment, &admission);
   if (!counts.ok()) return counts;
   std::vector<Found> deferred = settlement.deferred;
   deferred.insert(deferred.end(), admission.deferred().begin(),
                   admission.deferred().end());
-  if (absl::Status status = AddWaiting(edit, deferred, settlement.remote);
-      !status.ok()) {
-    return status;
-  }
+  std::vector<std::pair<SiteId, Found>> remote = settlement.remote;
+  absl::Status status = JoinDeferred(edit, remote);
+  if (status.ok()) status = AddWaiting(edit, deferred, remote);
+  if (!status.ok()) return status;
   counts->deferred = static_cast<int64_t>(deferred.size());
   counts->dropped = admission.dropped();
-  edit.counts.set_found(static_cast<int64_t>(local.size()));
+  counts->with_least_cash = admission.with_least_cash();
+  edit.counts.set_found(static_cast<int64_t>(
+      local.size() + settlement.deferred.size() + settlement.remote.size()));
+  edit.counts.set_sent(static_cast<int64_t>(settlement.remote.size()));
   edit.counts.set_added(counts->added);
   edit.counts.set_deferred(counts->deferred);
+  CountDropped(edit);
   journal.set_cursor(settlement.cursor);
   edit.journal = journal;
-  if (absl::Status status = store_->Commit(edit, /*sync=*/false);
-      !status.ok()) {
-    return status;
-  }
+  status = store_->Commit(edit, /*sync=*/false);
+  if (!status.ok()) return status;
   return counts;
 }
 

@@ -68,6 +68,14 @@ struct Edit {
   std::vector<std::string> awake;
 };
 
+// What the edit drops is the open round's doing.
+inline void CountDropped(Edit& edit) {
+  edit.counts.set_dropped_urls(edit.delta.dropped_urls);
+  for (const auto& [reason, cash] : edit.delta.dropped) {
+    (*edit.counts.mutable_dropped())[reason] = cash;
+  }
+}
+
 class Store {
  public:
   static constexpr size_t kStripes = 16;

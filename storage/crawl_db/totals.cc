@@ -25,13 +25,6 @@ void ForEachNumber(T& totals, Visit visit) {
   visit(totals.dropped_urls);
 }
 
-// Acknowledged and received cash are flows that only grow: after years they
-// wrap around. So all sums are modulo 2^64, where I3 holds as well.
-int64_t Sum(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) +
-                              static_cast<uint64_t>(b));
-}
-
 template <typename Map>
 void AddMap(const Map& delta, Map& into) {
   for (const auto& [key, value] : delta) {

@@ -14,6 +14,13 @@
 
 namespace gannet::storage {
 
+// Acknowledged and received cash are flows that only grow: after years they
+// wrap around. So all sums are modulo 2^64, where I3 holds as well.
+inline int64_t Sum(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) +
+                              static_cast<uint64_t>(b));
+}
+
 struct Totals {
   // Units of cash.
   int64_t injected = 0;

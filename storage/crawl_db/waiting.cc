@@ -1,5 +1,6 @@
 // Waiting to get in (deferred) and waiting to get out (outbox). Both keep one
-// row per URL and merge the cash of what is found again.
+// row per URL and merge the cash of what is found again. How an outbox is sent
+// is in sending.cc.
 #include <algorithm>
 
 #include "storage/crawl_db/admission.h"
@@ -93,35 +94,100 @@ absl::Status CrawlDb::AddWaiting(
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Found>> CrawlDb::TopDeferred(size_t most) {
-  std::vector<std::string> pages;
+absl::StatusOr<std::vector<std::optional<Found>>> CrawlDb::DeferredOf(
+    absl::Span<const Found> urls) {
+  std::vector<std::optional<Found>> deferred(urls.size());
+  if (store_->totals().deferred_urls == 0) return deferred;
+  std::vector<std::string> row_keys;
+  row_keys.reserve(urls.size());
+  for (const Found& url : urls) {
+    row_keys.push_back(keys::Deferred(url.page.bytes));
+  }
+  auto rows = store_->MultiGet(Column::kDeferred, row_keys);
+  if (!rows.ok()) return rows.status();
+  for (size_t i = 0; i < urls.size(); ++i) {
+    if (!(*rows)[i].has_value()) continue;
+    absl::StatusOr<Found> url = FromRow(urls[i].page.bytes, *(*rows)[i]);
+    if (!url.ok()) return url.status();
+    deferred[i] = *std::move(url);
+  }
+  return deferred;
+}
+
+void CrawlDb::DeleteDeferred(Edit& edit, const Found& row) {
+  store_->Delete(edit, Column::kDeferred, keys::Deferred(row.page.bytes));
+  store_->Delete(edit, Column::kDeferred,
+                 keys::DeferredByCash(row.cash, row.page.bytes));
+  --edit.delta.deferred_urls;
+  edit.delta.deferred -= row.cash;
+}
+
+absl::StatusOr<std::vector<Found>> CrawlDb::TopDeferred(
+    size_t most, const std::optional<Found>& after) {
+  std::vector<Found> urls;
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
       rocksdb::ReadOptions(), store_->column(Column::kDeferred)));
-  for (it->Seek("c");
-       it->Valid() && it->key().starts_with("c") && pages.size() < most;
+  for (it->Seek(after.has_value()
+                    ? keys::DeferredByCash(after->cash, after->page.bytes) +
+                          '\0'
+                    : "c");
+       it->Valid() && it->key().starts_with("c") && urls.size() < most;
        it->Next()) {
-    int64_t cash = 0;
+    Found& url = urls.emplace_back();
     std::string_view page;
-    if (!keys::ParseDeferredByCash({it->key().data(), it->key().size()}, cash,
-                                   page)) {
+    if (!keys::ParseDeferredByCash({it->key().data(), it->key().size()},
+                                   url.cash, page)) {
       return absl::DataLossError("a row of deferred cannot be decoded");
     }
-    pages.emplace_back(page);
+    url.page.bytes = page;
   }
   if (!it->status().ok()) {
     return FromRocksDb(it->status(), "reading the deferred URLs");
   }
-  std::vector<Found> urls;
-  for (const std::string& page : pages) {
-    absl::StatusOr<std::string> row =
-        store_->Get(Column::kDeferred, keys::Deferred(page));
-    if (absl::IsNotFound(row.status())) continue;  // Let in meanwhile.
-    if (!row.ok()) return row.status();
-    absl::StatusOr<Found> url = FromRow(page, *row);
-    if (!url.ok()) return url.status();
-    urls.push_back(*std::move(url));
-  }
   return urls;
+}
+
+absl::StatusOr<std::map<std::string, Found>> CrawlDb::TakeDeferred(
+    Edit& edit, std::vector<Found> urls) {
+  auto rows = DeferredOf(SortedAndMerged(urls));
+  if (!rows.ok()) return rows.status();
+  std::map<std::string, Found> taken;
+  for (std::optional<Found>& row : *rows) {
+    if (!row.has_value()) continue;
+    DeleteDeferred(edit, *row);
+    taken.emplace(row->page.bytes, *std::move(row));
+  }
+  return taken;
+}
+
+absl::Status CrawlDb::JoinDeferred(
+    Edit& edit, std::vector<std::pair<SiteId, Found>>& remote) {
+  std::vector<Found> urls;
+  for (const auto& [site, url] : remote) urls.push_back(url);
+  auto waiting = TakeDeferred(edit, std::move(urls));
+  if (!waiting.ok()) return waiting.status();
+  for (auto& [site, url] : remote) {
+    const auto row = waiting->extract(url.page.bytes);
+    if (!row.empty()) url = SortedAndMerged({url, row.mapped()}).front();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CrawlDb::SendDeferred(
+    absl::Span<const std::pair<SiteId, PageKey>> pages) {
+  std::vector<Found> urls;
+  for (const auto& [site, page] : pages) urls.push_back(Found{page});
+  StripeLocks locks(*store_, PagesOf(urls));
+  Edit edit;
+  auto waiting = TakeDeferred(edit, urls);
+  if (!waiting.ok()) return waiting.status();
+  std::vector<std::pair<SiteId, Found>> sent;
+  for (const auto& [site, page] : pages) {
+    auto row = waiting->extract(page.bytes);
+    if (!row.empty()) sent.emplace_back(site, std::move(row.mapped()));
+  }
+  if (absl::Status s = AddWaiting(edit, {}, sent); !s.ok()) return s;
+  return store_->Commit(edit, /*sync=*/false);
 }
 
 absl::StatusOr<PutCounts> CrawlDb::Undefer(absl::Span<const PageKey> pages,
@@ -131,123 +197,34 @@ absl::StatusOr<PutCounts> CrawlDb::Undefer(absl::Span<const PageKey> pages,
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   StripeLocks locks(*store_, PagesOf(sorted));
-  std::vector<std::string> row_keys;
-  for (const PageKey& page : sorted) {
-    row_keys.push_back(keys::Deferred(page.bytes));
+  std::vector<Found> asked(sorted.size());
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    asked[i].page = std::move(sorted[i]);
   }
-  auto rows = store_->MultiGet(Column::kDeferred, row_keys);
+  auto rows = DeferredOf(asked);
   if (!rows.ok()) return rows.status();
   Edit edit;
   std::vector<Found> urls;
-  for (size_t i = 0; i < sorted.size(); ++i) {
-    if (!(*rows)[i].has_value()) continue;
-    absl::StatusOr<Found> url = FromRow(sorted[i].bytes, *(*rows)[i]);
-    if (!url.ok()) return url.status();
-    store_->Delete(edit, Column::kDeferred, row_keys[i]);
-    store_->Delete(edit, Column::kDeferred,
-                   keys::DeferredByCash(url->cash, sorted[i].bytes));
-    --edit.delta.deferred_urls;
-    edit.delta.deferred -= url->cash;
-    urls.push_back(*std::move(url));
+  for (std::optional<Found>& row : *rows) {
+    if (!row.has_value()) continue;
+    DeleteDeferred(edit, *row);
+    urls.push_back(*std::move(row));
   }
   Settlement limits;
   limits.most_host_pages = most_host_pages;
-  Admission admission(*this, limits);
+  Admission admission = Admission::OfDeferred(*this, limits);
   absl::StatusOr<PutCounts> counts = AddFound(edit, urls, moment, &admission);
   if (!counts.ok()) return counts;
   counts->dropped = admission.dropped();
   if (store_->journal().phase() == proto::UPDATE) {
     edit.counts.set_added(counts->added);  // They count for the round's quota.
+    CountDropped(edit);
   }
   if (absl::Status status = store_->Commit(edit, /*sync=*/false);
       !status.ok()) {
     return status;
   }
   return counts;
-}
-
-absl::StatusOr<OutboxCut> CrawlDb::CutOutbox(SiteId destination, size_t most) {
-  StripeLocks locks(*store_);
-  Edit edit;
-  OutboxCut cut;
-  const std::string prefix = keys::Outbox(destination, {});
-  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
-      rocksdb::ReadOptions(), store_->column(Column::kOutbox)));
-  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix) &&
-                         static_cast<size_t>(cut.batch.urls_size()) < most;
-       it->Next()) {
-    proto::FoundUrl* url = cut.batch.add_urls();
-    if (!url->ParseFromArray(it->value().data(), it->value().size())) {
-      return absl::DataLossError("a URL of the outbox cannot be decoded");
-    }
-    url->set_page(it->key().data() + prefix.size(),
-                  it->key().size() - prefix.size());
-    cut.batch.set_cash(cut.batch.cash() + url->cash());
-    edit.batch.Delete(store_->column(Column::kOutbox), it->key());
-  }
-  if (!it->status().ok()) {
-    return FromRocksDb(it->status(), "reading the outbox");
-  }
-  if (cut.batch.urls_size() == 0) {
-    return absl::NotFoundError("the outbox is empty");
-  }
-  cut.sequence = 1;
-  const std::string sequence_key = keys::NextSequence(destination);
-  if (auto last = store_->Get(Column::kMeta, sequence_key); last.ok()) {
-    cut.sequence = DecodeCount(*last) + 1;
-  } else if (!absl::IsNotFound(last.status())) {
-    return last.status();
-  }
-  store_->Put(edit, Column::kMeta, sequence_key, EncodeCount(cut.sequence));
-  store_->PutMessage(edit, Column::kOutbox,
-                     keys::Sending(destination, cut.sequence), cut.batch);
-  if (absl::Status status = store_->Commit(edit, /*sync=*/true); !status.ok()) {
-    return status;
-  }
-  return cut;
-}
-
-absl::StatusOr<std::vector<OutboxCut>> CrawlDb::Sending(SiteId destination) {
-  std::vector<OutboxCut> cuts;
-  const std::string first = keys::Sending(destination, 0);
-  const std::string prefix = first.substr(0, first.size() - 8);
-  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
-      rocksdb::ReadOptions(), store_->column(Column::kOutbox)));
-  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix);
-       it->Next()) {
-    OutboxCut& cut = cuts.emplace_back();
-    SiteId site{};
-    std::string_view sequence;
-    if (!keys::ParseOutbox({it->key().data(), it->key().size()}, site,
-                           sequence)) {
-      return absl::DataLossError("a row of the outbox cannot be decoded");
-    }
-    cut.sequence = ReadBigEndian64(sequence);
-    if (!cut.batch.ParseFromArray(it->value().data(), it->value().size())) {
-      return absl::DataLossError("a batch being sent cannot be decoded");
-    }
-  }
-  if (!it->status().ok()) {
-    return FromRocksDb(it->status(), "reading the outbox");
-  }
-  return cuts;
-}
-
-absl::Status CrawlDb::Acknowledge(SiteId destination, uint64_t sequence) {
-  StripeLocks locks(*store_);
-  const std::string key = keys::Sending(destination, sequence);
-  absl::StatusOr<std::string> row = store_->Get(Column::kOutbox, key);
-  if (!row.ok()) return row.status();
-  proto::OutboxBatch batch;
-  if (!batch.ParseFromString(*row)) {
-    return absl::DataLossError("a batch being sent cannot be decoded");
-  }
-  Edit edit;
-  store_->Delete(edit, Column::kOutbox, key);
-  edit.delta.outbox -= batch.cash();
-  edit.delta.acknowledged += batch.cash();
-  edit.delta.outbox_urls[destination] -= batch.urls_size();
-  return store_->Commit(edit, /*sync=*/false);
 }
 
 }  // namespace gannet::storage

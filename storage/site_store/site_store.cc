@@ -105,8 +105,8 @@ absl::StatusOr<std::unique_ptr<SiteStore>> SiteStore::Open(
   absl::StatusOr<std::unique_ptr<Archive>> archive =
       Archive::Open(archive_folder, settings.archive, FromProto(*state));
   if (!archive.ok()) return archive.status();
-  return std::unique_ptr<SiteStore>(
-      new SiteStore(*std::move(crawl_db), *std::move(archive)));
+  return std::unique_ptr<SiteStore>(new SiteStore(
+      settings.folder, *std::move(crawl_db), *std::move(archive)));
 }
 
 absl::StatusOr<int64_t> SiteStore::Complete(
@@ -122,6 +122,15 @@ absl::StatusOr<int64_t> SiteStore::Complete(
     return status;
   }
   return completed;
+}
+
+absl::Status SiteStore::FinishArchiveFile() {
+  MutexLock lock(&complete_mu_);
+  // Not a Sync(): only what the DB holds by now may end a file.
+  absl::StatusOr<proto::ArchiveState> known = crawl_db_->archive_state();
+  if (!known.ok()) return known.status();
+  archive_->EndFile();
+  return archive_->Committed(FromProto(*known));
 }
 
 absl::StatusOr<std::vector<Check>> SiteStore::Verify(bool full) {

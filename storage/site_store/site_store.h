@@ -31,6 +31,11 @@ struct SiteStoreSettings {
   ArchiveSettings archive;
 };
 
+struct BackupSize {
+  int64_t files = 0;
+  uint64_t bytes = 0;
+};
+
 class SiteStore {
  public:
   // Errors are those of CrawlDb::Open and Archive::Open.
@@ -45,19 +50,41 @@ class SiteStore {
   absl::StatusOr<int64_t> Complete(absl::Span<const Completion> completions,
                                    absl::Span<const HostUpdate> hosts);
 
+  // Ends the archive file being written, so that it gets its index and its
+  // final name, if the crawl DB knows its last byte: so always once a round is
+  // over. Otherwise the next Complete() does it. Nothing is written to the DB:
+  // a kill at any moment leaves what Archive::Open() expects after a rollover.
+  absl::Status FinishArchiveFile();
+
+  // Copies the site into a new folder, while others write: a checkpoint of
+  // the crawl DB, and the archive as far as it knows it (backup.cc). The folder
+  // is there only when all of it is. kInvalidArgument if it exists already;
+  // kResourceExhausted: disk full.
+  absl::StatusOr<BackupSize> BackUp(const std::string& folder);
+
   // CrawlDb::Verify, and I2: each archive position of the pages looked at leads
   // to a readable record of that URL, or to a file that the operator released.
   absl::StatusOr<std::vector<Check>> Verify(bool full);
 
  private:
-  SiteStore(std::unique_ptr<CrawlDb> crawl_db, std::unique_ptr<Archive> archive)
-      : crawl_db_(std::move(crawl_db)), archive_(std::move(archive)) {}
+  SiteStore(std::string folder, std::unique_ptr<CrawlDb> crawl_db,
+            std::unique_ptr<Archive> archive)
+      : folder_(std::move(folder)),
+        crawl_db_(std::move(crawl_db)),
+        archive_(std::move(archive)) {}
 
+  const std::string folder_;
   std::unique_ptr<CrawlDb> crawl_db_;
   std::unique_ptr<Archive> archive_;
   // One group commit at a time: a batch with an older length of the archive
   // must not come after one with a newer.
   Mutex complete_mu_;
 };
+
+// Makes a site out of a backup, in a folder that is new or empty, with a new
+// incarnation: it is another life of that site (DESIGN, section 2). The backup
+// stays as it is. There is a site in the folder only when all of it is there.
+absl::Status RestoreBackup(const std::string& backup,
+                           const std::string& folder);
 
 }  // namespace gannet::storage

@@ -88,6 +88,20 @@ std::string SurtKey(const Url& url) {
   return out;
 }
 
+bool AppendHostFromSurt(std::string_view surt, std::string& out) {
+  const std::string_view host = SurtHost(surt);
+  if (host.size() < 3) return false;
+  // Labels from the last to the first; an address is a single "label".
+  std::string_view labels = host.substr(0, host.size() - 2);
+  for (;;) {
+    const size_t comma = labels.rfind(',');
+    if (!AppendHostLabel(labels.substr(comma + 1), out)) return false;
+    if (comma == std::string_view::npos) return true;
+    out += '.';
+    labels = labels.substr(0, comma);
+  }
+}
+
 absl::StatusOr<std::string> UrlFromSurt(std::string_view surt) {
   const std::string_view host = SurtHost(surt);
   const std::string_view rest = surt.substr(host.size());
@@ -99,15 +113,7 @@ absl::StatusOr<std::string> UrlFromSurt(std::string_view surt) {
 
   std::string url(scheme);
   url += "://";
-  // Labels from the last to the first; an address is a single "label".
-  std::string_view labels = host.substr(0, host.size() - 2);
-  for (;;) {
-    const size_t comma = labels.rfind(',');
-    if (!AppendHostLabel(labels.substr(comma + 1), url)) return NotAKey(surt);
-    if (comma == std::string_view::npos) break;
-    url += '.';
-    labels = labels.substr(0, comma);
-  }
+  if (!AppendHostFromSurt(surt, url)) return NotAKey(surt);
   url += origin.substr(scheme.size());
   url += rest.substr(path);
 

@@ -33,6 +33,10 @@ void AppendSurtDomainPrefix(std::string_view host_or_domain, std::string& out);
 // The URL of a key. kInvalidArgument if `surt` is not the key of any URL.
 absl::StatusOr<std::string> UrlFromSurt(std::string_view surt);
 
+// Appends the host of a key, as its URL has it. Looks at nothing behind the
+// host. False if there is none; `out` then holds rubbish behind its old end.
+bool AppendHostFromSurt(std::string_view surt, std::string& out);
+
 // The part up to and including ')': one host, all schemes and ports. Empty if
 // `surt` is not a key.
 std::string_view SurtHost(std::string_view surt);

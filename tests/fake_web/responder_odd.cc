@@ -30,7 +30,7 @@ std::string MakeBomb() {
     stream.next_out = reinterpret_cast<Bytef*>(out.data());
     stream.avail_out = static_cast<uInt>(out.size());
     deflate(&stream, flush);
-    out.resize(out.size() - stream.avail_out);
+    out.erase(out.size() - stream.avail_out);
     return out;
   };
   auto crc_of = [](std::string_view text) {

@@ -2,8 +2,9 @@
 
     summary.py release=build/release/tests.xml failed:'fuzzing fuzz_url' seconds:90
 
-NAME=FILE is a JUnit report of ctest; failed:NAME is something outside ctest that
-failed. The last line is "N passed, N failed, N skipped"; exit code 1 if any failed.
+NAME=FILE is a JUnit report of ctest; again:NAME=FILE is that of a second run of those that
+failed in it, each alone on the machine: who passes there was starved, and is named but not
+counted as failed. failed:NAME is something outside ctest that failed. The last line is "N passed, N failed, N skipped"; exit code 1 if any failed.
 Nothing that was meant to run may vanish from the count: a missing or empty report and
 a test that could not be started are failures.
 """
@@ -52,10 +53,18 @@ def read_report(preset: str, path: str) -> tuple[int, list[str], list[str]]:
 
 def summarise(arguments: list[str]) -> tuple[list[str], bool]:
     """The lines to print, and whether nothing failed."""
-    passed, failed, skipped, seconds = 0, [], [], []
+    passed, failed, skipped, starved, seconds = 0, [], [], [], []
     for argument in arguments:
         if argument.startswith("failed:"):
             failed.append(argument.removeprefix("failed:"))
+        elif argument.startswith("again:"):
+            preset, path = argument.removeprefix("again:").split("=", 1)
+            again = read_report(preset, path)[1]
+            saved = [] if any("tests of" in name for name in again) else [
+                name for name in failed if name.endswith(f" ({preset})") and name not in again]
+            passed += len(saved)
+            starved += saved
+            failed = [name for name in failed if name not in saved]
         elif argument.startswith("seconds:"):
             seconds.append(f"took {argument.removeprefix('seconds:')} s")
         else:
@@ -63,7 +72,9 @@ def summarise(arguments: list[str]) -> tuple[list[str], bool]:
             passed += more[0]
             failed += more[1]
             skipped += more[2]
-    lines = [f"skipped: {what}" for what in skipped] + [f"failed: {what}" for what in failed]
+    lines = [f"skipped: {what}" for what in skipped]
+    lines += [f"failed beside others, passed alone: {what}" for what in starved]
+    lines += [f"failed: {what}" for what in failed]
     lines += seconds
     lines.append(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
     return lines, not failed
@@ -90,6 +101,13 @@ def self_test() -> None:
         assert not ok
         assert lines[2:] == ["failed: D (asan)", "failed: E (asan): was not run: Unable to find executable",
                              "failed: fuzzing x", "1 passed, 3 failed, 2 skipped"], lines
+        again = str(pathlib.Path(folder) / "again")
+        for status, expected in (("run", ["failed beside others, passed alone: D (asan)"]),
+                                 ("fail", ["failed: D (asan)"])):
+            pathlib.Path(again).write_text(f'<testsuite><testcase name="D" status="{status}"/></testsuite>')
+            lines, ok = summarise([f"asan={bad}", f"again:asan={again}"])
+            assert not ok and lines[:1] == expected, lines  # E was not run at all.
+        assert summarise([f"asan={bad}", f"again:asan={empty}"])[0][-1] == "0 passed, 2 failed, 0 skipped"
         for path in (empty, f"{folder}/missing"):
             lines, ok = summarise([f"tsan={path}"])
             assert not ok and lines[-1] == "0 passed, 1 failed, 0 skipped", lines

@@ -7,9 +7,10 @@
 //
 // Ten rounds of churn without new pages, then three that are measured; medians
 // count. The bounds are those of the largest against the smallest size, by wall
-// clock or by CPU, whichever is better: generate 1.5, update 2. Without --sizes
-// the largest is ten million in a long run (tests/run.sh --long --bench), else
-// one million.
+// clock: generate 1.5, update 2. CPU is printed beside it, which tells a busy
+// machine from a slow program, but does not judge: a program that waits for the
+// disk has time to spare there. Without --sizes the largest is ten million in a
+// long run (tests/run.sh --long --bench), else one million.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -254,11 +255,8 @@ int Main(int argc, char** argv) {
   };
   const Cost generate = ratio(large.generate, small.generate);
   const Cost update = ratio(large.update, small.update);
-  const auto within = [](const Cost& cost, double most) {
-    return std::min(cost.seconds, cost.cpu_seconds) <= most;
-  };
   const bool ok =
-      within(generate, kMostGenerate) && within(update, kMostUpdate);
+      generate.seconds <= kMostGenerate && update.seconds <= kMostUpdate;
   fmt::print(
       "{} to {} pages: generate {:.2f}, by CPU {:.2f} (at most {}); update "
       "{:.2f}, by CPU {:.2f} (at most {})\n",

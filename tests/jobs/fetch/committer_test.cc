@@ -48,12 +48,11 @@ class CommitterTest : public testing::Test {
   }
 
   std::unique_ptr<Committer> Make(CommitSettings settings) {
-    return std::make_unique<Committer>(
-        store_.get(), settings,
-        [this](const std::vector<storage::Completion>& group) {
-          const std::lock_guard lock(mu_);
-          groups_.push_back(group.size());
-        });
+    return std::make_unique<Committer>(store_.get(), settings,
+                                       [this](size_t pages) {
+                                         const std::lock_guard lock(mu_);
+                                         groups_.push_back(pages);
+                                       });
   }
   std::vector<size_t> Groups() {
     const std::lock_guard lock(mu_);
@@ -93,6 +92,29 @@ TEST_F(CommitterTest, AGroupIsWrittenWhenItIsOld) {
   auto committer = Make({.pages = 100, .age = absl::Milliseconds(20)});
   committer->Complete(Gone(0));
   EXPECT_TRUE(Becomes([&] { return Groups() == std::vector<size_t>{1}; }));
+  EXPECT_EQ(InRound(), 9);
+}
+
+TEST_F(CommitterTest, AGroupIsWrittenWhenItIsLarge) {
+  OpenRound();
+  auto committer = Make({.pages = 100, .bytes = 5000, .age = absl::Hours(1)});
+  storage::HostUpdate host;
+  host.host.bytes = std::string(storage::HostPartOf(KeyOf(0).bytes));
+  host.record.add_robots()->set_text(std::string(1000, 'x'));
+  // Of a host only the newest counts.
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(committer->Update(host), 0u);
+  EXPECT_LT(committer->bytes(), 2000u);
+  EXPECT_EQ(committer->next_to_write(), 0u);
+  host.record.add_robots()->set_text(std::string(5000, 'x'));
+  committer->Update(host);
+  committer->WaitForRoom();  // Comes back once it was taken.
+  EXPECT_TRUE(Becomes([&] { return committer->next_to_write() == 1; }));
+  EXPECT_EQ(committer->bytes(), 0u);
+  EXPECT_EQ(store_->crawl_db().GetHost(host.host)->robots_size(), 2);
+  storage::Completion page = Gone(0);
+  for (int i = 1; i < 100; ++i) page.outlinks.push_back(KeyOf(i));
+  committer->Complete(page);
+  EXPECT_TRUE(Becomes([&] { return Groups().size() == 2; }));
   EXPECT_EQ(InRound(), 9);
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "absl/time/clock.h"
 
 namespace gannet::jobs {
@@ -360,10 +362,10 @@ TEST(RobotsRulesTest, HostilePatternsTakeLinearTime) {
     repeats += "Disallow: *" + std::string(1200, 'a') + "b\n";
   }
   const std::string path = "/" + std::string(100'000, 'a');
-  const absl::Time start = absl::Now();
+  const std::clock_t start = std::clock();  // Of this process only.
   EXPECT_TRUE(Allowed(stars, path));
   EXPECT_TRUE(Allowed(repeats, path));
-  EXPECT_LT(absl::Now() - start, absl::Seconds(5));
+  EXPECT_LT(std::clock() - start, 10 * CLOCKS_PER_SEC);
 }
 
 }  // namespace

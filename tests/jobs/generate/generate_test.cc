@@ -120,5 +120,22 @@ TEST_F(GenerateTest, DeferredUrlsOfAFullHostDoNotHideThoseBehindThem) {
   EXPECT_EQ(db_->totals().deferred_urls, 0);  // All were looked at.
 }
 
+TEST_F(GenerateTest, WithoutWorkItIsKnownWhichRestIsToBeWaitedFor) {
+  Inject(3, 5);
+  for (int host = 0; host < 3; ++host) {
+    const std::string page =
+        KeyOf(fmt::format("http://h{}.example/", host)).bytes;
+    storage::HostUpdate rest{{std::string(storage::HostPartOf(page))}, {}};
+    rest.record.set_rest_until_ms(
+        storage::ToMillis(kNow + absl::Minutes(10 + host)));
+    ASSERT_TRUE(db_->PutHost(rest).ok());
+  }
+  EXPECT_FALSE(HasWork(*db_, {.width = 2, .per_host = 2}, kNow).value());
+  EXPECT_EQ(db_->NextDue().value(), kNow + absl::Minutes(10));
+  EXPECT_TRUE(
+      HasWork(*db_, {.width = 20, .per_host = 20}, kNow + absl::Minutes(10))
+          .value());
+}
+
 }  // namespace
 }  // namespace gannet::jobs

@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <random>
 #include <set>
 
+#include "federation/map/map_changes.h"
+#include "jobs/update/target_sums.h"
 #include "tests/temporary_folder.h"
 
 namespace gannet::jobs {
@@ -31,6 +34,7 @@ class UpdateTest : public testing::Test {
     std::set<std::string> admitted;  // New pages.
     std::map<std::string, int64_t> deferred;
     std::map<std::string, int64_t> dropped;  // By reason.
+    std::map<storage::SiteId, std::map<std::string, int64_t>> sent;
   };
 
   void SetUp() override {
@@ -60,11 +64,12 @@ class UpdateTest : public testing::Test {
     db_settings.folder = folder.path();
     auto db = storage::CrawlDb::Open(db_settings).value();
     EXPECT_TRUE(db->Inject(seeds_, kNow).ok());
+    for (const auto& [url, cash] : waiting_) Defer(*db, url, cash);
     EXPECT_TRUE(db->OpenRound(kNow).ok());
-    EXPECT_TRUE(db->Claim(db->Top(100, 100).value()).ok());
+    EXPECT_TRUE(db->Claim(db->Top(1000, 1000).value()).ok());
     EXPECT_TRUE(db->PayRoot().ok());
     EXPECT_TRUE(db->SetPhase(proto::FETCH).ok());
-    for (int i = 0; i < kSeeds; ++i) {
+    for (size_t i = 0; i < seeds_.size(); ++i) {
       storage::Completion done;
       done.page = seeds_[i];
       done.outcome.set_state(proto::FETCHED);
@@ -74,12 +79,16 @@ class UpdateTest : public testing::Test {
       EXPECT_TRUE(db->Complete({done}, {}, {}).ok());
     }
     EXPECT_TRUE(db->SetPhase(proto::UPDATE).ok());
+    if (before_update_) before_update_(*db);
     std::atomic<bool> stop = false;
     UpdateView view;
     const absl::Status updated = Update(*db, settings, kNow, stop, view);
     EXPECT_TRUE(updated.ok()) << updated;
     Result result;
-    const std::set<storage::PageKey> seeds(seeds_.begin(), seeds_.end());
+    std::set<storage::PageKey> seeds(seeds_.begin(), seeds_.end());
+    for (const auto& [url, cash] : waiting_) {
+      seeds.insert(KeyOf("http://source.example/to/" + url));
+    }
     EXPECT_TRUE(
         db->ScanPages({}, [&](std::string_view page, const proto::PageRecord&) {
             if (!seeds.contains(storage::PageKey{std::string(page)})) {
@@ -92,7 +101,20 @@ class UpdateTest : public testing::Test {
     for (const storage::Found& url : *deferred) {
       result.deferred[url.page.bytes] = url.cash;
     }
-    result.dropped = db->totals().dropped;
+    for (const uint32_t id : {2, 3}) {
+      const storage::Peer peer{storage::SiteId{id}, 1};
+      EXPECT_TRUE(db->OpenPair(peer).ok());
+      for (auto cut = db->CutOutbox(peer, 1000); cut.ok();
+           cut = db->CutOutbox(peer, 1000)) {
+        for (const proto::FoundUrl& url : cut->batch.urls()) {
+          result.sent[peer.site][url.page()] = url.cash();
+        }
+      }
+    }
+    const proto::RoundJournal journal = db->journal();
+    for (const auto& [reason, cash] : journal.counts().dropped()) {
+      result.dropped[reason] = cash;
+    }
     EXPECT_TRUE(db->CloseRound("{}").ok());
     const auto checks = db->Verify(/*full=*/true);
     EXPECT_TRUE(checks.ok()) << checks.status();
@@ -102,6 +124,46 @@ class UpdateTest : public testing::Test {
       }
     }
     return result;
+  }
+
+  // A round whose one page gives `cash` to `url`, which is deferred.
+  static void Defer(storage::CrawlDb& db, const std::string& url,
+                    int64_t cash) {
+    const storage::PageKey source = KeyOf("http://source.example/to/" + url);
+    ASSERT_TRUE(db.PutIfAbsent({{source, int64_t{1} << 50}}, {kNow}).ok());
+    ASSERT_TRUE(db.OpenRound(kNow).ok());
+    ASSERT_EQ(db.Claim(db.Top(1, 1).value()).value(), 1);
+    ASSERT_TRUE(db.PayRoot().ok());
+    ASSERT_TRUE(db.SetPhase(proto::FETCH).ok());
+    storage::Completion done;
+    done.page = source;
+    done.outcome.set_state(proto::FETCHED);
+    done.outlinks = {KeyOf(url)};
+    ASSERT_EQ(db.Complete({done}, {}, {}).value(), 1);
+    ASSERT_TRUE(db.SetPhase(proto::UPDATE).ok());
+    storage::Settlement batch;
+    batch.cursor = done.outlinks[0].bytes;
+    batch.deferred = {{done.outlinks[0], cash}};
+    batch.dropped = {{"for the test", db.totals().round - cash, 0}};
+    ASSERT_TRUE(db.Settle(batch, {kNow}).ok());
+    ASSERT_TRUE(db.CloseRound("{}").ok());
+  }
+
+  // Each page links to one of `targets`, which gets the page's cash.
+  void LinkEachTo(const std::vector<std::string>& targets) {
+    seeds_.clear();
+    links_.clear();
+    sums_.clear();
+    for (size_t i = 0; i < targets.size(); ++i) {
+      seeds_.push_back(KeyOf(fmt::format("http://s{}.example/", i)));
+      links_.push_back({KeyOf(targets[i])});
+      sums_[links_.back()[0].bytes] += storage::kSeedCash;
+    }
+  }
+
+  static size_t CountOf(const std::set<std::string>& pages,
+                        const std::string& url) {
+    return pages.count(KeyOf(url).bytes);
   }
 
   // What the best `count` bring, most first.
@@ -119,11 +181,152 @@ class UpdateTest : public testing::Test {
     return cash;
   }
 
+  std::function<void(storage::CrawlDb&)> before_update_;
+  std::map<std::string, int64_t> waiting_;  // By URL: deferred before.
   std::vector<storage::PageKey> seeds_;
   std::vector<std::vector<storage::PageKey>> links_;
   // The model: what each target that is new gets.
   std::map<std::string, int64_t> sums_;
 };
+
+// This site is the first of three. Targets of many domains.
+class FederatedUpdateTest : public UpdateTest {
+ protected:
+  FederatedUpdateTest() {
+    federation::Applicant site;
+    site.incarnation = 1;
+    site.address = "127.0.0.1:7701";
+    site.name = "tokyo";
+    federation::Map map =
+        federation::FoundFederation(site, 5, {}, true).value();
+    for (const char* name : {"paris", "oslo"}) {
+      site.name = name;
+      map = federation::Invite(map, name).value();
+      map = federation::Join(map, site).value();
+      map = federation::FinishHandOff(map).value();
+    }
+    map_ = federation::MapView::Create(map, "tokyo").value();
+  }
+  void SetUp() override {
+    std::mt19937 random(3);
+    for (int i = 0; i < kSeeds; ++i) {
+      seeds_.push_back(KeyOf(fmt::format("http://s{}.example/", i)));
+      std::set<storage::PageKey> links;
+      for (int j = 0; j < 60; ++j) {
+        const int target = static_cast<int>(random() % kTargets);
+        links.insert(KeyOf(
+            fmt::format("http://www.t{}.example/{}", target / 3, target)));
+      }
+      links_.emplace_back(links.begin(), links.end());
+      for (const storage::PageKey& link : links) {
+        sums_[link.bytes] +=
+            storage::kSeedCash / static_cast<int64_t>(links.size());
+      }
+    }
+  }
+
+  UpdateSettings With(int64_t new_pages) {
+    UpdateSettings settings;
+    settings.new_pages = new_pages;
+    settings.map = map_;
+    settings.sent = &sent_;
+    return settings;
+  }
+  std::map<std::string, int64_t> TargetsOf(uint32_t site) const {
+    std::map<std::string, int64_t> targets;
+    for (const auto& [page, cash] : sums_) {
+      if (map_->OwnerOf(page) == storage::SiteId{site}) targets[page] = cash;
+    }
+    return targets;
+  }
+  // What the best of them bring, most first.
+  static std::vector<int64_t> Best(
+      const std::map<std::string, int64_t>& targets, size_t count) {
+    std::vector<int64_t> cash;
+    for (const auto& [page, sum] : targets) cash.push_back(sum);
+    std::sort(cash.rbegin(), cash.rend());
+    cash.resize(std::min(count, cash.size()));
+    return cash;
+  }
+
+  std::shared_ptr<const federation::MapView> map_;
+  federation::SentUrlCache sent_{1 << 20, 7};
+};
+
+TEST_F(FederatedUpdateTest, EachTargetGoesToItsOwner) {
+  const Result result = Run(With(100'000));
+  EXPECT_EQ(result.admitted.size(), TargetsOf(1).size());
+  for (const uint32_t site : {2, 3}) {
+    EXPECT_GT(TargetsOf(site).size(), 50u);
+    EXPECT_EQ(result.sent.at(storage::SiteId{site}), TargetsOf(site));
+  }
+  EXPECT_TRUE(result.deferred.empty());
+}
+
+TEST_F(FederatedUpdateTest, WhatWasSentBeforeIsNotSentAgain) {
+  (void)Run(With(100'000));
+  // The cache outlives the crawl DB of the first run.
+  const Result again = Run(With(100'000));
+  EXPECT_TRUE(again.sent.empty());
+  int64_t cash = 0;
+  for (const uint32_t site : {2, 3}) {
+    for (const auto& [page, sum] : TargetsOf(site)) cash += sum;
+  }
+  EXPECT_EQ(again.dropped.at(storage::kSentBefore), cash);
+  sent_.Clear(storage::SiteId{3});
+  const Result cleared = Run(With(100'000));
+  EXPECT_EQ(cleared.sent.size(), 1u);
+  EXPECT_EQ(cleared.sent.at(storage::SiteId{3}), TargetsOf(3));
+}
+
+TEST_F(FederatedUpdateTest, EachSiteGetsTheBestOfItsOwnAndTheOthersWait) {
+  for (const size_t in_memory : {100'000, 40}) {
+    sent_ = federation::SentUrlCache(1 << 20, 7);
+    UpdateSettings settings = With(60);
+    settings.targets_in_memory = in_memory;
+    settings.batch = 9;
+    const Result result = Run(settings);
+    EXPECT_EQ(CashOf(result.admitted), Best(TargetsOf(1), 60));
+    size_t out = result.admitted.size();
+    for (const uint32_t site : {2, 3}) {
+      const auto& sent = result.sent.at(storage::SiteId{site});
+      EXPECT_EQ(Best(sent, sent.size()), Best(TargetsOf(site), 20));
+      out += sent.size();
+    }
+    EXPECT_EQ(out + result.deferred.size(), sums_.size());
+  }
+}
+
+// A URL that waits and is found again is one competitor, with the cash of both,
+// and leaves as one.
+TEST_F(FederatedUpdateTest, WhatWaitsCompetesForThePlacesOfItsSite) {
+  const std::string poor = TargetsOf(2).begin()->first;
+  std::string url;
+  for (int i = 0; i < kTargets; ++i) {
+    url = fmt::format("http://www.t{}.example/{}", i / 3, i);
+    if (KeyOf(url).bytes == poor) break;
+  }
+  waiting_[url] = storage::kSeedCash;  // More than anybody has.
+  const Result result = Run(With(3));
+  const auto& sent = result.sent.at(storage::SiteId{2});
+  EXPECT_EQ(sent.size(), 1u);
+  ASSERT_TRUE(sent.contains(poor));
+  EXPECT_EQ(sent.at(poor), sums_.at(poor) + storage::kSeedCash);
+  EXPECT_FALSE(result.deferred.contains(poor));
+}
+
+TEST_F(FederatedUpdateTest, PlacesThatAreLeftGoToWhatWaits) {
+  for (int i = 0; i < 40; ++i) {
+    waiting_[fmt::format("http://www.w{}.example/", i)] = 100 + i;
+  }
+  links_.assign(kSeeds, {});
+  sums_.clear();
+  const Result result = Run(With(9));
+  EXPECT_EQ(result.admitted.size(), 9u);
+  EXPECT_EQ(result.sent.at(storage::SiteId{2}).size(), 3u);
+  EXPECT_EQ(result.sent.at(storage::SiteId{3}).size(), 3u);
+  EXPECT_EQ(result.deferred.size(), 25u);
+}
 
 TEST_F(UpdateTest, WithRoomForAllEveryTargetGetsIn) {
   const Result result = Run({.new_pages = 100'000});
@@ -155,13 +358,64 @@ TEST_F(UpdateTest, ReadInManyRangesTheResultIsTheSame) {
 
 TEST_F(UpdateTest, WhatIsDroppedOverTheQuotaIsCounted) {
   const Result result = Run({.new_pages = 60, .drop_over_quota = true});
-  EXPECT_LE(result.admitted.size(), 60u);
+  EXPECT_EQ(CashOf(result.admitted), BestCash(60));
   EXPECT_TRUE(result.deferred.empty());
   int64_t lost = 0;
   for (const auto& [page, cash] : sums_) {
     if (!result.admitted.contains(page)) lost += cash;
   }
   EXPECT_EQ(result.dropped.at("over_quota"), lost);
+}
+
+// Every target of a front page gets the same: the bar stands on one great tie.
+TEST_F(UpdateTest, OfManyThatTieAsManyGetInAsThereIsRoom) {
+  sums_.clear();
+  links_.assign(kSeeds, {});
+  for (int i = 0; i < kSeeds; ++i) {
+    for (int j = 0; j < 32; ++j) {
+      links_[i].push_back(KeyOf(fmt::format("http://t{}.example/{}", i, j)));
+      sums_[links_[i].back().bytes] = storage::kSeedCash / 32;
+    }
+  }
+  for (const bool drop : {false, true}) {
+    for (const size_t in_memory : {100'000, 40}) {
+      const Result result = Run({.new_pages = 100,
+                                 .drop_over_quota = drop,
+                                 .targets_in_memory = in_memory,
+                                 .batch = 9});
+      EXPECT_EQ(result.admitted.size(), 100u);
+      EXPECT_EQ(result.deferred.size(), drop ? 0 : sums_.size() - 100);
+    }
+  }
+}
+
+// What a run that was cut off has let in counts, and the rest competes for what
+// is left.
+TEST_F(UpdateTest, CutOffAndRunAgainTheQuotaHolds) {
+  before_update_ = [&](storage::CrawlDb& db) {
+    std::map<std::string, int64_t> all;
+    ASSERT_TRUE(db.ForEachOutlinks([&](std::string_view,
+                                       const proto::OutlinkSegment& segment) {
+                    for (const std::string& target : segment.targets()) {
+                      all[target] += segment.cash_each();
+                    }
+                  }).ok());
+    storage::Settlement batch;
+    for (const auto& [page, cash] : all) {
+      if (batch.local.size() == 50) break;
+      batch.local.push_back({storage::PageKey{page}, cash});
+    }
+    batch.cursor = batch.local.back().page.bytes;
+    batch.most_with_least_cash = 0;
+    batch.least_cash_for_new = BestCash(20).back();
+    const auto counts = db.Settle(batch, {kNow});
+    ASSERT_TRUE(counts.ok()) << counts.status();
+    ASSERT_GT(counts->added, 0);
+    ASSERT_GT(counts->deferred, 0);
+  };
+  const Result result = Run({.new_pages = 60});
+  EXPECT_EQ(CashOf(result.admitted), BestCash(60));
+  EXPECT_EQ(result.admitted.size() + result.deferred.size(), sums_.size());
 }
 
 TEST_F(UpdateTest, AFullHostGetsNoMorePagesWhetherAtOnceOrDeferred) {
@@ -173,6 +427,148 @@ TEST_F(UpdateTest, AFullHostGetsNoMorePagesWhetherAtOnceOrDeferred) {
     }
     for (const auto& [host, pages] : by_host) EXPECT_LE(pages, 4) << host;
   }
+}
+
+// Of the tests that follow, each leaves no place empty though many of the
+// richest targets cannot get in.
+TEST_F(UpdateTest, TargetsOfABlockedDomainTakeNobodysPlace) {
+  std::vector<std::string> targets;
+  for (int i = 0; i < 40; ++i) {
+    targets.push_back(fmt::format("http://blocked.example/{}", i / 2));
+  }
+  for (int i = 0; i < 40; ++i) {
+    targets.push_back(fmt::format("http://good{}.example/", i));
+  }
+  LinkEachTo(targets);
+  before_update_ = [](storage::CrawlDb& db) {
+    ASSERT_TRUE(db.Block("blocked.example").ok());
+  };
+  for (const bool drop : {true, false}) {
+    for (const size_t in_memory : {100'000, 8}) {
+      const Result result = Run({.new_pages = 10,
+                                 .drop_over_quota = drop,
+                                 .targets_in_memory = in_memory});
+      EXPECT_EQ(result.admitted.size(), 10u);
+      EXPECT_EQ(result.dropped.at(storage::kBlockedByOperator),
+                40 * storage::kSeedCash);
+    }
+  }
+}
+
+TEST_F(UpdateTest, TargetsOfAFullHostTakeNobodysPlaceAndItsBestGetIn) {
+  // s0.example has one page already, and may have three more: 7, 8 and 9.
+  std::vector<std::string> targets;
+  for (int i = 0; i < 10; ++i) {
+    for (int n = 0; n <= i + 1; ++n) {
+      targets.push_back(fmt::format("http://s0.example/{}", i));
+    }
+  }
+  for (int i = 0; i < 40; ++i) {
+    targets.push_back(fmt::format("http://good{}.example/", i));
+  }
+  LinkEachTo(targets);
+  for (const bool drop : {true, false}) {
+    for (const size_t in_memory : {100'000, 8}) {
+      const Result result = Run({.new_pages = 10,
+                                 .drop_over_quota = drop,
+                                 .max_pages_per_host = 4,
+                                 .targets_in_memory = in_memory});
+      EXPECT_EQ(result.admitted.size(), 10u);
+      // A host of more links than a range has them taken range by range.
+      for (int i = 0; i < 10 && in_memory > 100; ++i) {
+        EXPECT_EQ(
+            CountOf(result.admitted, fmt::format("http://s0.example/{}", i)),
+            i >= 7 ? 1u : 0u)
+            << i;
+      }
+    }
+  }
+}
+
+// The poor ones of a host come first in key order, and tie with the bar.
+TEST_F(UpdateTest, OfAHostThatFillsUpATieDoesNotCostThePlaceOfARicherOne) {
+  std::vector<std::string> targets = {
+      "http://s0.example/1", "http://s0.example/2", "http://s0.example/2"};
+  for (int i = 0; i < 20; ++i) {
+    targets.push_back(fmt::format("http://good{}.example/", i));
+  }
+  LinkEachTo(targets);
+  const Result result =
+      Run({.new_pages = 6, .drop_over_quota = true, .max_pages_per_host = 2});
+  EXPECT_EQ(result.admitted.size(), 6u);
+  EXPECT_EQ(CountOf(result.admitted, "http://s0.example/1"), 0u);
+  EXPECT_EQ(CountOf(result.admitted, "http://s0.example/2"), 1u);
+}
+
+TEST_F(UpdateTest, AUrlThatWaitsAndIsFoundAgainCompetesWithTheCashOfBoth) {
+  const int64_t one = storage::kSeedCash;
+  for (const size_t in_memory : {100'000, 2}) {
+    // `again` waits with 1.5 and gets 1: more than the 2 of each rival.
+    waiting_ = {{"http://again.example/", 3 * one / 2},
+                {"http://other.example/", 3 * one / 2}};
+    std::vector<std::string> targets = {"http://again.example/"};
+    for (int i = 0; i < 12; ++i) {
+      targets.push_back(fmt::format("http://rival{}.example/", i / 2));
+    }
+    LinkEachTo(targets);
+    const Result result = Run({.new_pages = 4, .targets_in_memory = in_memory});
+    EXPECT_EQ(result.admitted.size(), 4u);
+    EXPECT_EQ(CountOf(result.admitted, "http://again.example/"), 1u);
+    EXPECT_EQ(CountOf(result.admitted, "http://other.example/"), 0u);
+    EXPECT_EQ(result.deferred.size(), 4u);  // Three rivals and `other`.
+    EXPECT_FALSE(
+        result.deferred.contains(KeyOf("http://again.example/").bytes));
+  }
+}
+
+// It would be counted twice otherwise, and a place stay empty.
+TEST_F(UpdateTest, AUrlThatWaitsAndIsFoundAgainTakesOnePlace) {
+  const int64_t one = storage::kSeedCash;
+  waiting_ = {{"http://again.example/", 10 * one}};
+  std::vector<std::string> targets = {"http://again.example/",
+                                      "http://again.example/",
+                                      "http://again.example/"};
+  for (int i = 0; i < 6; ++i) {
+    targets.push_back(fmt::format("http://rival{}.example/", i));
+  }
+  LinkEachTo(targets);
+  const Result result = Run({.new_pages = 3, .drop_over_quota = true});
+  EXPECT_EQ(result.admitted.size(), 3u);
+  EXPECT_TRUE(result.deferred.empty());
+}
+
+TEST_F(UpdateTest, WhatWaitsAndCannotGetInTakesNobodysPlace) {
+  const int64_t one = storage::kSeedCash;
+  waiting_ = {{"http://blocked.example/1", 9 * one},
+              {"http://blocked.example/2", 9 * one},
+              {"http://s0.example/1", 9 * one}};
+  std::vector<std::string> targets;
+  for (int i = 0; i < 6; ++i) {
+    targets.push_back(fmt::format("http://good{}.example/", i));
+  }
+  LinkEachTo(targets);
+  before_update_ = [](storage::CrawlDb& db) {
+    ASSERT_TRUE(db.Block("blocked.example").ok());
+  };
+  const Result result =
+      Run({.new_pages = 3, .drop_over_quota = true, .max_pages_per_host = 1});
+  EXPECT_EQ(result.admitted.size(), 3u);
+}
+
+// 20,000 pages of 100 links: as many targets as `targets_in_memory` at most.
+TEST(TargetSumsTest, ATargetOfUsualLengthWeighsOneAndALongOneMore) {
+  TargetSums sums{KeyRange{}};
+  proto::OutlinkSegment segment;
+  for (int i = 0; i < 100; ++i) {
+    segment.add_targets(fmt::format("x{:0>120}", i));
+  }
+  sums.Add(segment);
+  sums.Add(segment);
+  EXPECT_EQ(sums.weight(), 100u);
+  segment.Clear();
+  segment.add_targets(std::string(2000, 'y'));
+  sums.Add(segment);
+  EXPECT_GE(sums.weight(), 115u);
 }
 
 }  // namespace

@@ -121,6 +121,19 @@ TEST(SiteConfigTest, ADurationWithoutAUnitIsRefused) {
             "from 0 to 1d, such as 500ms, 30m or 1h30m");
 }
 
+TEST(SiteConfigTest, ARoundThatEndsBeforeTheFirstDelayIsRefused) {
+  EXPECT_EQ(Refusal("crawl:\n  time_limit: 5s\nfetch:\n  delay: 10s\n"),
+            "site.yaml:2:15: crawl.time_limit: 5s is not longer than "
+            "fetch.delay (10s): no round would fetch anything");
+  // The other one is the default.
+  EXPECT_THAT(Refusal("crawl: {time_limit: 1s}"),
+              StartsWith("site.yaml:1:21: crawl.time_limit: 1s is not longer"));
+  EXPECT_THAT(Refusal("fetch: {delay: 1h}"),
+              StartsWith("site.yaml:1:16: crawl.time_limit: 30m is not "
+                         "longer than fetch.delay (1h)"));
+  EXPECT_EQ(Refusal("crawl: {time_limit: 1s}\nfetch: {delay: 999ms}"), "");
+}
+
 TEST(SiteConfigTest, ABadSizeIsRefused) {
   EXPECT_EQ(Refusal("archive: {file_size: 1 gigabyte}"),
             "site.yaml:1:22: archive.file_size: found '1 gigabyte', allowed is "
@@ -169,12 +182,13 @@ TEST(SiteConfigTest, WhatIsNotYamlIsRefusedWithItsPlace) {
 }
 
 TEST(SiteConfigTest, AllThatIsWrongIsNamedInTheOrderOfTheFile) {
-  EXPECT_EQ(Refusal("recrawl: {interval: x}\ncrawl: {wdith: 1, order: dfs}\n"),
-            "site.yaml:1:21: recrawl.interval: found 'x', allowed is a "
-            "duration from 1m to 3650d, such as 500ms, 30m or 1h30m\n"
-            "site.yaml:2:9: crawl.wdith: unknown key; did you mean 'width'?\n"
-            "site.yaml:2:26: crawl.order: found 'dfs', allowed is auto or opic or "
-            "breadth-first or random");
+  EXPECT_EQ(
+      Refusal("recrawl: {interval: x}\ncrawl: {wdith: 1, order: dfs}\n"),
+      "site.yaml:1:21: recrawl.interval: found 'x', allowed is a "
+      "duration from 1m to 3650d, such as 500ms, 30m or 1h30m\n"
+      "site.yaml:2:9: crawl.wdith: unknown key; did you mean 'width'?\n"
+      "site.yaml:2:26: crawl.order: found 'dfs', allowed is auto or opic or "
+      "breadth-first or random");
 }
 
 TEST(SiteConfigTest, WhatIsNotBuiltYetIsRefusedRatherThanIgnored) {
@@ -182,12 +196,40 @@ TEST(SiteConfigTest, WhatIsNotBuiltYetIsRefusedRatherThanIgnored) {
             "site.yaml:1:19: federation.map: found 'registrar', but "
             "federations are not built yet; remove the key");
   for (const char* text :
-       {"federation: {join: 'a:1'}", "tls: {ca: ca.pem}", "tls: {cert: x}",
-        "tls: {key: x}", "listen: {peers: ':1'}", "listen: {http: ':1'}",
-        "listen: {admin: ':1'}", "crawl: {schedule: continuous}",
+       {"federation: {join: 'a:1'}", "listen: {peers: ':1'}",
         "recrawl: {strategy: gain}", "recrawl: {share: 0.5}"}) {
     EXPECT_THAT(Refusal(text), HasSubstr("not built yet")) << text;
   }
+}
+
+TEST(SiteConfigTest, WhatAnAgentNeedsIsRead) {
+  auto config = ParseSiteConfig(R"(
+listen: {http: "[::1]:0", admin: "0.0.0.0:7791"}
+tls:    {ca: ca.pem, cert: /etc/tokyo.pem, key: tokyo.key}
+crawl:  {schedule: "continuous, pause 10m"}
+log:    {level: warning, format: json}
+)",
+                                "site.yaml");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->listen.http, "[::1]:0");
+  EXPECT_EQ(config->listen.admin, "0.0.0.0:7791");
+  EXPECT_EQ(config->tls.key, "tokyo.key");
+  EXPECT_EQ(config->crawl.schedule.ToText(), "continuous, pause 10m");
+  EXPECT_EQ(config->log.level, LogLevel::kWarning);
+  EXPECT_EQ(config->log.format, LogFormat::kJson);
+  EXPECT_EQ(Refusal("crawl: {schedule: sometimes}"),
+            "site.yaml:1:19: crawl.schedule: found 'sometimes', allowed is "
+            "by-hand, continuous, 'continuous, pause 10m' or 'every 30m'");
+  EXPECT_THAT(Refusal("listen: {http: ':7781'}"), HasSubstr("127.0.0.1:7781"));
+  EXPECT_THAT(Refusal("listen: {http: '::1:7781'}"), HasSubstr("found"));
+}
+
+TEST(SiteConfigTest, TheAdminApiOverTcpIsRefusedWithoutCertificates) {
+  EXPECT_THAT(Refusal("listen:\n  admin: '127.0.0.1:7791'\n"),
+              StartsWith("site.yaml:2:10: listen.admin: the admin API over TCP "
+                         "needs certificates"));
+  EXPECT_THAT(Refusal("listen: {admin: '127.0.0.1:1'}\ntls: {ca: a, cert: b}"),
+              HasSubstr("set tls.ca, tls.cert and tls.key"));
 }
 
 TEST(SiteConfigTest, BadEntriesOfAListAreNamedWhereTheyStand) {

@@ -1,5 +1,10 @@
 """Taking data out, and changing what a site knows: export, block, forget, archive."""
 
+import random
+import shutil
+import subprocess
+import time
+
 import console
 from console import ConsoleTest
 
@@ -31,7 +36,7 @@ class Export(ConsoleTest):
         self.assertEqual(self.export("urls", "--host", "c.example").lines, [])
 
     def test_wrong_choices_are_refused(self):
-        self.assertIn("--state: found 'old'", self.export("urls", "--state", "old", code=2).err)
+        self.assertIn("state: found 'old'", self.export("urls", "--state", "old", code=2).err)
         self.assertIn("'yesterday' is no time",
                       self.export("urls", "--since", "yesterday", code=2).err)
         self.assertIn("not the name of a host",
@@ -57,8 +62,10 @@ class Export(ConsoleTest):
                 self.export("fetches").lines}
         self.assertNotIn("http://b.example/two", rows)
         self.assertEqual(rows["http://gone.example/x"],
-                         ["gone", "404", "2023-11-14T22:13:20.000Z", "", ""])
-        state, status, visited, digest, position = rows["http://a.example/"]
+                         ["gone", "404", "2023-11-14T22:13:20.000Z", "", "", ""])
+        self.assertEqual(rows["http://a.example/next"][-1], "noindex")
+        state, status, visited, digest, position, noindex = rows["http://a.example/"]
+        self.assertEqual(noindex, "")
         self.assertEqual((state, status, digest[:5]), ("fetched", "200", "sha1:"))
         self.assertRegex(position, r"^1:\d+:\d+$")
 
@@ -83,7 +90,7 @@ class Block(ConsoleTest):
 
     def test_pages_leave_schedule_and_open_round_and_seeds_are_refused(self):
         self.assertEqual(self.block("B.Example", "--json").json,
-                         {"domain": "b.example", "blocked": True, "pages": 2})
+                         {"is_public_suffix": False, "domain": "b.example", "blocked": True, "pages": 2})
         status = self.gannet("status", "--json", "--data", "site").json
         self.assertEqual((status["in_round"], status["scheduled"], status["pages"]["blocked"],
                           status["blocked_domains"]), (0, 2, 2, 1))
@@ -100,9 +107,10 @@ class Block(ConsoleTest):
     def test_undo_puts_the_pages_back(self):
         self.block("b.example")
         self.assertEqual(self.block("b.example", "--undo", "--json").json,
-                         {"domain": "b.example", "blocked": False, "pages": 2})
+                         {"is_public_suffix": False, "domain": "b.example", "blocked": False, "pages": 2})
         status = self.gannet("status", "--json", "--data", "site").json
-        self.assertEqual((status["frontier"], status["blocked_domains"]), (2, 0))
+        self.assertEqual((status["frontier"], status["scheduled"], status["blocked_domains"]),
+                         (1, 3, 0))
         self.check_invariants("site")
 
     def test_the_list_is_remembered(self):
@@ -182,8 +190,45 @@ class Archive(ConsoleTest):
     def test_an_open_or_unknown_file_cannot_be_released(self):
         [open_file] = (self.folder / "site/archive").glob("*.open")
         for name in (open_file.name, "2", "77", "x.warc.gz"):
-            self.assertIn("no finished archive file",
-                          self.archive("release", name, "--delete", code=1).err)
+            err = self.archive("release", name, "--delete", code=1).err
+            self.assertIn("no finished archive file", err)
+            self.assertIn("gannet archive finish", err)
+
+    def test_the_open_file_is_finished_on_demand_and_can_be_taken_away(self):
+        cdxj = self.gannet("export", "cdxj", "--data", "site").lines
+        [name] = self.archive("finish", "--json").json["finished"]
+        self.assertRegex(name, r"^GANNET-\d{14}-00002-site\.warc\.gz$")
+        self.assertEqual(list((self.folder / "site/archive").glob("*.open")), [])
+        self.assertEqual([(file["number"], file["captures"]) for file in
+                          self.archive("list", "--json").json], [(1, 2), (2, 1)])
+        self.assertEqual(self.gannet("export", "cdxj", "--data", "site").lines, cdxj)
+        self.check_invariants("site")
+        self.archive("release", name, "--delete")
+        self.check_invariants("site")
+        self.assertEqual(self.archive("finish", "--json").json, {"finished": []})
+        self.assertIn("no archive file is being written", self.archive("finish").out)
+
+    def test_it_may_be_killed_at_any_moment_of_finishing(self):
+        cdxj = self.gannet("export", "cdxj", "--data", "site").lines
+        chance = random.Random(7)
+        shutil.copytree(self.folder / "site", self.folder / "whole")
+        begun = time.monotonic()
+        self.gannet("archive", "finish", "--data", "whole")
+        whole = time.monotonic() - begun
+        for _ in range(15):
+            shutil.rmtree(self.folder / "copy", ignore_errors=True)
+            shutil.copytree(self.folder / "site", self.folder / "copy")
+            process = subprocess.Popen([console.GANNET, "archive", "finish", "--data", "copy"],
+                                       cwd=self.folder, stdout=subprocess.DEVNULL)
+            time.sleep(chance.uniform(0, whole))
+            process.kill()
+            process.wait()
+            self.check_invariants("copy")
+            self.gannet("archive", "finish", "--data", "copy")
+            self.assertEqual(self.gannet("export", "cdxj", "--data", "copy").lines, cdxj)
+            self.assertEqual(len(list((self.folder / "copy/archive").glob("*.warc.gz"))), 2)
+            self.assertEqual(len(list((self.folder / "copy/archive").glob("*.cdxj"))), 2)
+            self.check_invariants("copy")
 
 
 console.main()

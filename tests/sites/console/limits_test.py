@@ -1,7 +1,4 @@
-"""Each limit of fetching (DESIGN, section 6) and what the operator sees of it.
-
-The servers are made for the purpose: a path names what they do.
-"""
+"""Each limit of fetching (DESIGN, section 6) and what the operator sees of it."""
 
 import gzip
 import socket
@@ -11,97 +8,10 @@ import threading
 import time
 
 import console
-from console import ConsoleTest
+from small_web import SmallWebTest, drip, page
 
 
-class Server(threading.Thread):
-    """Answers each path by `answers[path](connection)`; what is not there is 404."""
-
-    def __init__(self, answers, context=None):
-        super().__init__(daemon=True)
-        self.answers = answers
-        self.context = context
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=100)
-        self.port = self.listener.getsockname()[1]
-        self.asked = []
-        self.start()
-
-    def run(self):
-        while True:
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
-
-    def serve(self, connection):
-        try:
-            if self.context:
-                connection = self.context.wrap_socket(connection, server_side=True)
-            request = b""
-            while b"\r\n\r\n" not in request:
-                piece = connection.recv(4096)
-                if not piece:
-                    return
-                request += piece
-            path = request.split()[1].decode()
-            self.asked.append(path)
-            self.answers.get(path, not_found)(connection)
-        except OSError:
-            pass
-        finally:
-            connection.close()
-
-
-def page(body, fields="", status="200 OK"):
-    if isinstance(body, str):
-        body = body.encode()
-
-    def answer(connection):
-        connection.sendall(f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\n{fields}"
-                           f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode()
-                           + body)
-    return answer
-
-
-def not_found(connection):
-    page("", status="404 Not Found")(connection)
-
-
-def drip(bytes_each, seconds_each, head_after=0.0):
-    def answer(connection):
-        time.sleep(head_after)
-        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
-                           b"Content-Length: 100000000\r\n\r\n")
-        for _ in range(300):
-            connection.sendall(b"x" * bytes_each)
-            time.sleep(seconds_each)
-    return answer
-
-
-class Limits(ConsoleTest):
-    def serve(self, answers, **more) -> Server:
-        server = Server(answers, **more)
-        self.addCleanup(server.listener.close)
-        return server
-
-    def configure(self, server, fetch="", more=""):
-        self.write("site/site.yaml",
-                   f'fetch: {{delay: 1ms, retries: 0, connect_to: "127.0.0.1:{server.port}"'
-                   f'{fetch}}}\narchive: {{min_free: 0}}\n{more}\n')
-
-    def crawl(self, server, paths, fetch="", more="", host="a.example", scheme="http", flags=()):
-        self.configure(server, fetch, more)
-        return self.gannet("crawl", *(f"{scheme}://{host}{path}" for path in paths), "--data",
-                           "site", "--json", "--quiet", "--wait", "0", *flags).json
-
-    def reason(self, path, host="a.example", scheme="http"):
-        page = self.gannet("page", f"{scheme}://{host}{path}", "--json", "--data", "site").json
-        return page["state"], page["finished_reason"]
-
-    def known(self):
-        return self.gannet("export", "urls", "--data", "site").lines
-
+class Limits(SmallWebTest):
     def test_bytes_on_the_wire(self):
         server = self.serve({"/fits": page("x" * 5000), "/large": page("x" * 5001)})
         self.crawl(server, ["/fits", "/large"], ", max_bytes: 5000")
@@ -175,6 +85,19 @@ class Limits(ConsoleTest):
         server = self.serve({"/": page("".join(f"<a href=/{i}>" for i in range(9)))})
         self.crawl(server, ["/"], flags=("--per-host", "4", "--rounds", "2"))
         self.assertEqual(len([path for path in server.asked if path != "/robots.txt"]), 1 + 4)
+
+    def test_time_of_a_round(self):
+        def slowly(connection):
+            time.sleep(0.3)
+            page("x")(connection)
+        server = self.serve({f"/{i}": slowly for i in range(20)})
+        done = self.crawl(server, [f"/{i}" for i in range(20)], more="crawl: {time_limit: 2s}",
+                          flags=("--rounds", "1"))
+        self.assertGreater(done["fetched"], 0)
+        self.assertGreater(done["released"], 0)
+        self.assertEqual(done["fetched"] + done["released"], 20)
+        self.assertLess(done["seconds"], 6)
+        self.assertEqual(done["frontier"], done["released"])
 
     def test_bandwidth(self):
         server = self.serve({f"/{i}": page("x" * 50_000) for i in range(8)})

@@ -79,13 +79,20 @@ class Hosts(ConsoleTest):
         site = self.crawled_site()
         [host] = self.gannet("hosts", "B.Example", "--json", "--data", site).json
         self.assertEqual(host, {
-            "host": "b.example", "pages": 2, "delay": 2.5, "failures": 4,
-            "rest_until": "2096-10-02T07:06:40.000Z", "robots": "rules",
-            "origins": [{"origin": "http://b.example:80", "http_status": 200, "bytes": 0,
-                         "expires": "2096-10-02T07:06:40.000Z"}]})
+            "host": "b.example", "pages": 2, "delay": 2.5, "crawl_delay_asked": 20,
+            "failures": 4, "rest_until": "2096-10-02T07:06:40.000Z", "robots": "rules",
+            "origins": [{"origin": "http://b.example:80", "http_status": 200, "bytes": 30,
+                         "expires": "2096-10-02T07:06:40.000Z"}],
+            "rtt": None})
         line = self.gannet("hosts", "b.example", "--data", site).lines[1]
-        self.assertEqual(line.split(), ["b.example", "2", "2.5", "s", "4", "2096-10-02",
-                                        "07:06:40", "rules"])
+        self.assertRegex(line, r"^b\.example +2 +2\.5 s \(robots\.txt asks for 20 s\) +4 "
+                               r"+- +2096-10-02 07:06:40 +rules$")
+
+    def test_a_delay_that_was_not_cut_is_not_explained(self):
+        site = self.crawled_site()
+        [host] = self.gannet("hosts", "a.example", "--json", "--data", site).json
+        self.assertEqual(host["crawl_delay_asked"], None)
+        self.assertNotIn("asks for", self.gannet("hosts", "a.example", "--data", site).out)
 
     def test_a_host_without_a_rest_or_rules_says_so(self):
         site = self.crawled_site()
@@ -119,6 +126,16 @@ class Page(ConsoleTest):
         self.assertRegex(page["digest"], "^sha1:[A-Z2-7]{32}$")
         self.assertEqual(page["archive"]["file"], 1)
         self.assertEqual(page["title"], "Home \x1b[2J page")
+
+    def test_noindex_and_canonical_are_shown_as_they_were_recorded(self):
+        page = self.page("http://a.example/next", "--json").json
+        self.assertEqual((page["noindex"], page["canonical"]), (True, "http://a.example/n"))
+        out = self.page("http://a.example/next").out
+        self.assertRegex(out, "(?m)^noindex +true$")
+        self.assertRegex(out, "(?m)^canonical +http://a.example/n$")
+        page = self.page("http://a.example/", "--json").json
+        self.assertEqual((page["noindex"], page["canonical"]), (False, None))
+        self.assertNotRegex(self.page("http://a.example/").out, "noindex|canonical")
 
     def test_a_hostile_title_cannot_reach_the_terminal(self):
         out = self.page("http://a.example/").out

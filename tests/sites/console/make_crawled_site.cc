@@ -2,12 +2,14 @@
 // something of everything that the commands show:
 //
 //   http://a.example/       fetched, a title with escape codes, two outlinks
-//   http://a.example/next   fetched in round 2, into a second archive file
+//   http://a.example/next   fetched in round 2, into a second archive file;
+//   asks
+//                           not to be indexed, and has a rel=canonical
 //   http://b.example/       fetched, chunked body
 //   http://b.example/two    never fetched, in the open round
 //   http://gone.example/x   gone
 //
-// b.example rests and has a robots.txt.
+// b.example rests and has a robots.txt that asks for more than its delay.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -32,10 +34,12 @@ PageKey KeyOf(std::string_view url) { return PageKeyOf(*Url::Parse(url)); }
 
 Completion Fetch(SiteStore& store, const std::string& url, absl::Time when,
                  std::string_view fields, std::string_view body,
-                 const std::vector<std::string>& links) {
+                 const std::vector<std::string>& links,
+                 std::string_view more_metadata = "") {
   const std::string head = fmt::format(
       "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{}\r\n", fields);
-  const std::string outlinks = OutlinksBlock(links);
+  const std::string outlinks =
+      std::string(more_metadata) + OutlinksBlock(links);
   NewRecord response;
   response.url = url;
   response.date = when;
@@ -129,12 +133,11 @@ void Make(const std::string& folder) {
 
   store.archive().EndFile();
   OpenRound(db);
-  Must(store
-           .Complete(
-               {Fetch(store, "http://a.example/next", kNow + absl::Hours(1), "",
-                      "<p>next</p>", {"http://a.example/"})},
-               {})
-           .status());
+  Completion next = Fetch(store, "http://a.example/next", kNow + absl::Hours(1),
+                          "", "<p>next</p>", {"http://a.example/"},
+                          "title: Next\r\ncanonical: http://a.example/n\r\n");
+  next.outcome.set_noindex(true);
+  Must(store.Complete({next}, {}).status());
   Must(db.Release({KeyOf("http://b.example/two")}));
   CloseRound(db, "{}");  // As an older version might have left it.
 
@@ -147,6 +150,7 @@ void Make(const std::string& folder) {
   proto::RobotsRules* robots = host.record.add_robots();
   robots->set_origin("http://b.example:80");
   robots->set_http_status(200);
+  robots->set_text("User-agent: *\nCrawl-delay: 20\n");
   robots->set_expires_ms(absl::ToUnixMillis(kFarAway));
   Must(db.PutHost(host));
 }

@@ -111,6 +111,19 @@ TEST(ProgressDisplayTest, APipeGetsPlainLines) {
             "round 1: generate\n");
 }
 
+TEST(ProgressDisplayTest, AStopThatWasAskedForIsSaidOnceEvenAtTheEnd) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const std::atomic<bool> stopping = true;
+  { ProgressDisplay display(Generating, ends[1], &stopping); }
+  close(ends[1]);
+  char bytes[1000];
+  const ssize_t n = read(ends[0], bytes, sizeof(bytes));
+  close(ends[0]);
+  EXPECT_EQ(std::string(bytes, static_cast<size_t>(std::max<ssize_t>(n, 0))),
+            std::string(kStopping) + "\nround 1: generate\n");
+}
+
 TEST(ProgressDisplayTest, NobodyLooksAfterStop) {
   std::atomic<int> looks = 0;
   int ends[2];

@@ -180,6 +180,17 @@ TEST(ProgressPrinterTest, LiveLinesAreDrawnOverTheOldOnes) {
               StartsWith("\x1b[2A\rround 3"));
 }
 
+TEST(ProgressPrinterTest, WhatIsSaidStaysAboveTheLiveLines) {
+  ProgressPrinter printer(TerminalStyle{.width = 80});
+  printer.Next(Fetching(), kNow);
+  EXPECT_EQ(printer.Say("hear"), "\x1b[2A\r\x1b[Jhear\n");
+  // Drawn anew below it, and from then on over themselves.
+  EXPECT_THAT(printer.Next(Fetching(), kNow + absl::Seconds(1)),
+              StartsWith("\x1b[?25lround 3"));
+  EXPECT_THAT(printer.Next(Fetching(), kNow + absl::Seconds(2)),
+              StartsWith("\x1b[2A\rround 3"));
+}
+
 TEST(ProgressPrinterTest, AtTheEndTheLinesAreGoneAndTheCursorIsBack) {
   ProgressPrinter printer(TerminalStyle{.width = 80});
   EXPECT_EQ(printer.Finish(), "\x1b[?25h");

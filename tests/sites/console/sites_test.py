@@ -15,7 +15,7 @@ class EveryCommand(ConsoleTest):
                 ["export"], ["export", "urls"], ["export", "fetches"], ["export", "links"],
                 ["export", "cdxj"], ["check"], ["check", "url"], ["check", "robots"],
                 ["block"], ["forget"], ["archive"], ["archive", "list"],
-                ["archive", "release"], ["verify"]]
+                ["archive", "finish"], ["archive", "release"], ["verify"]]
 
     def test_help_has_an_example_and_json_is_offered(self):
         for command in self.commands():
@@ -51,25 +51,40 @@ class EveryCommand(ConsoleTest):
         answer = self.gannet("status", "--config", "no.yaml", code=2)
         self.assertIn("there is no file no.yaml", answer.err)
 
-    def test_a_site_in_use_is_named_with_the_pid_that_holds_it(self):
-        site = self.crawled_site()
-        self.gannet("verify", "--data", site)
-        # A reader that does not read holds the site open.
+    def hold(self, site: str) -> subprocess.Popen:
+        """Has the site open until it reads the end of its input."""
         holder = subprocess.Popen([console.GANNET, "inject", "-", "--data", site],
                                   cwd=self.folder, stdin=subprocess.PIPE,
                                   stdout=subprocess.DEVNULL)
+        lock = self.folder / site / "crawl_db" / "IN_USE"
+        while lock.read_text() != str(holder.pid):
+            self.assertIsNone(holder.poll())
+            time.sleep(0.01)
+        return holder
+
+    def test_a_site_in_use_is_named_with_the_pid_that_holds_it(self):
+        site = self.crawled_site()
+        self.gannet("verify", "--data", site)
+        holder = self.hold(site)
         try:
-            lock = self.folder / site / "crawl_db" / "IN_USE"
-            while lock.read_text() != str(holder.pid):
-                self.assertIsNone(holder.poll())
-                time.sleep(0.01)
-            answer = self.gannet("block", "a.example", "--data", site, code=1)
-            self.assertIn(f"in use by another process (pid {holder.pid})", answer.err)
+            answer = self.gannet("block", "a.example", "--data", site, code=4)
+            self.assertIn(f"(pid {holder.pid}); wait for it, or stop it", answer.err)
             # What needs no site is answered all the same.
             answer = self.gannet("check", "url", "http://a.example/", "--data", site)
             self.assertIn("cannot say", answer.out)
         finally:
             holder.communicate(b"", timeout=30)
+
+    def test_a_command_waits_for_one_that_is_soon_done(self):
+        site = self.crawled_site()
+        self.gannet("verify", "--data", site)
+        holder = self.hold(site)
+        with subprocess.Popen([console.GANNET, "block", "a.example", "--data", site],
+                              cwd=self.folder, stdout=subprocess.DEVNULL) as waiting:
+            time.sleep(0.3)
+            self.assertIsNone(waiting.poll())
+            holder.communicate(b"", timeout=30)
+            self.assertEqual(waiting.wait(timeout=30), 0)
 
 
 class Init(ConsoleTest):
@@ -174,6 +189,39 @@ class Inject(ConsoleTest):
         lines = "".join(f"http://h{i}.example/\n" for i in range(25_000))
         self.assertEqual(self.inject("-", stdin=lines).json["added"], 25_000)
         self.check_invariants("site")
+
+
+class Crawl(ConsoleTest):
+    def crawl(self, *what: str, **more):
+        return self.gannet("crawl", *what, "--data", "new", "--connect-to", "127.0.0.1:1",
+                           "--wait", "0", "--quiet", **more)
+
+    def test_a_typo_leaves_no_folder(self):
+        self.write("bad.txt", "not a url\n# nor this\n")
+        for sources, error in ((["nosuch.txt"], "neither a file nor a URL"),
+                               (["http://a.example/", "nosuch.txt"], "neither a file nor a URL"),
+                               (["."], "cannot be read"),
+                               (["ftp://a.example/"], "other_scheme"),
+                               (["bad.txt"], "bad.txt:1: 'not a url'"),
+                               (["bad.txt"], "no URL to begin with")):
+            with self.subTest(sources):
+                self.assertIn(error, self.crawl(*sources, code=2).err)
+                self.assertFalse((self.folder / "new").exists())
+
+    def test_a_bad_one_among_good_ones_is_named_once(self):
+        self.write("seeds.txt", "http://a.example/\nnot a url\n")
+        answer = self.crawl("seeds.txt", "mailto:x@y://")
+        self.assertEqual(answer.err.count("not a url"), 1)
+        self.assertTrue((self.folder / "new/crawl_db").exists())
+
+    def test_what_comes_through_a_pipe_is_read_once(self):
+        self.crawl("-", stdin="http://a.example/\n")
+        self.assertEqual(self.gannet("export", "urls", "--data", "new").lines,
+                         ["http://a.example/"])
+
+    def test_a_delay_as_long_as_a_round_is_refused(self):
+        answer = self.crawl("http://a.example/", "--delay", "30m", code=2)
+        self.assertIn("--delay: found '30m', allowed is less than crawl.time_limit", answer.err)
 
 
 class ClosedOutput(ConsoleTest):

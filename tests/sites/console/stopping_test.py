@@ -1,14 +1,21 @@
-"""Ctrl-C, and disks that are nearly or quite full."""
+"""How a crawl stops: nothing left, Ctrl-C, and disks that are nearly or quite full."""
 
 import ctypes
+import fcntl
 import os
+import re
+import select
 import signal
+import struct
 import subprocess
+import termios
+import threading
 import time
 import unittest
 
 import console
 from fakeweb import FakeWebTest
+from small_web import SmallWebTest, page
 
 CLONE_NEWNS = 0x00020000
 
@@ -76,6 +83,141 @@ class CtrlC(FakeWebTest):
         _, err = crawl.communicate(timeout=20)
         self.assertEqual(crawl.returncode, 130, err)
         self.check_that_it_can_go_on()
+
+
+class Screen:
+    """What a person sees of the bytes that a terminal got: enough of one for our display."""
+
+    CODE = re.compile(rb"\x1b\[\??(\d*)([A-Za-z])|[\r\n]|[^\x1b\r\n]+")
+
+    def __init__(self, data: bytes):
+        self.lines, self.row, self.cursor_shown = [""], 0, True
+        column = 0
+        for code in self.CODE.finditer(data):
+            text, number, letter = code[0].decode(), int(code[1] or 1), code[2]
+            if letter == b"A":
+                self.row = max(0, self.row - number)
+            elif letter in (b"K", b"J"):
+                self.lines[self.row] = self.lines[self.row][:column]
+                if letter == b"J":
+                    del self.lines[self.row + 1:]
+            elif letter in (b"l", b"h"):
+                self.cursor_shown = letter == b"h"
+            elif text == "\r":
+                column = 0
+            elif text == "\n":
+                self.row += 1
+                if self.row == len(self.lines):
+                    self.lines.append("")
+            elif letter is None:
+                line = self.lines[self.row]
+                self.lines[self.row] = line[:column] + text + line[column + len(text):]
+                column += len(text)
+
+
+class CtrlCOnATerminal(SmallWebTest):
+    STOPPING = b"stopping: requests under way may end (Ctrl-C again: at once)"
+
+    def start(self, seconds: float):
+        """A crawl of one page that takes so long, and what its terminal gets."""
+        asked = threading.Event()
+
+        def answer(connection):
+            asked.set()
+            time.sleep(seconds)
+            page("x")(connection)
+        server = self.serve({"/": answer})
+        self.configure(server)
+        controller, terminal = os.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+        self.addCleanup(os.close, controller)
+        self.process = subprocess.Popen(
+            [console.GANNET, "crawl", "http://a.example/", "--data", "site"], cwd=self.folder,
+            stdout=subprocess.DEVNULL, stderr=terminal, env={**os.environ, "TERM": "xterm"})
+        os.close(terminal)
+        self.addCleanup(self.process.wait)
+        self.addCleanup(self.process.kill)
+        self.controller, self.seen = controller, b""
+        self.assertTrue(asked.wait(20))
+        self.read_until(b"round 1")
+
+    def read_until(self, text: bytes, seconds: float = 10):
+        deadline = time.monotonic() + seconds
+        before = len(self.seen)
+        while text not in self.seen[before:]:
+            ready = select.select([self.controller], [], [], deadline - time.monotonic())[0]
+            self.assertTrue(ready, f"{text} did not come: {self.seen}")
+            self.seen += os.read(self.controller, 4096)
+
+    def read_to_the_end(self):
+        while True:
+            try:
+                piece = os.read(self.controller, 4096)
+            except OSError:  # The other side is closed.
+                return
+            self.seen += piece
+
+    def test_the_line_that_says_so_stays_and_the_display_goes_on_below_it(self):
+        self.start(seconds=1.5)
+        self.process.send_signal(signal.SIGINT)
+        self.read_until(self.STOPPING)
+        for _ in range(3):
+            self.read_until(b"round 1")
+        lines = Screen(self.seen).lines
+        self.assertEqual(lines[0], self.STOPPING.decode())
+        self.assertIn("round 1", lines[1])
+        self.assertEqual(self.process.wait(20), 130)
+        self.read_to_the_end()
+        screen = Screen(self.seen)
+        self.assertEqual(screen.lines[0], self.STOPPING.decode())
+        self.assertTrue(screen.cursor_shown)
+        self.assertEqual(self.seen.count(self.STOPPING), 1)
+
+    def test_twice_gives_the_cursor_back(self):
+        self.start(seconds=30)
+        self.process.send_signal(signal.SIGINT)
+        self.read_until(self.STOPPING)
+        self.assertFalse(Screen(self.seen).cursor_shown)
+        self.process.send_signal(signal.SIGINT)
+        self.assertEqual(self.process.wait(5), 130)
+        self.read_to_the_end()
+        self.assertTrue(Screen(self.seen).cursor_shown)
+
+
+class NothingLeft(SmallWebTest):
+    def setUp(self):
+        super().setUp()
+        self.server = self.serve({"/": page("<a href=/a>"), "/a": page("<a href=/b>"),
+                                  "/b": page("x"), "/new": page("y")})
+
+    def archive(self, suffix: str):
+        return sorted(path.name for path in (self.folder / "site/archive").glob("*" + suffix))
+
+    def check_the_archive(self, files: int):
+        self.assertEqual(self.archive(".open"), [])
+        self.assertEqual(len(self.archive(".warc.gz")), files)
+        self.assertEqual(len(self.archive(".cdxj")), files)
+        listed = self.gannet("archive", "list", "--json", "--data", "site").json
+        lines = self.gannet("export", "cdxj", "--data", "site").lines
+        self.assertEqual(sum(file["captures"] for file in listed), len(lines))
+        self.check_invariants("site")
+
+    def test_the_archive_file_is_finished(self):
+        self.crawl(self.server, ["/"])
+        self.check_the_archive(files=1)
+        # With nothing new it stays so; a new page begins another file.
+        self.gannet("round", "--data", "site", "--quiet", "--wait", "0")
+        self.check_the_archive(files=1)
+        self.crawl(self.server, ["/new"])
+        self.check_the_archive(files=2)
+        self.assertEqual(self.gannet("page", "http://a.example/new", "--body", "--data",
+                                     "site").bytes, b"y")
+
+    def test_with_pages_left_it_is_not(self):
+        self.crawl(self.server, ["/"], flags=("--rounds", "1"))
+        self.assertEqual(len(self.archive(".open")), 1)
+        self.gannet("round", "--rounds", "2", "--data", "site", "--quiet", "--wait", "0")
+        self.check_the_archive(files=1)  # The last round asked for was the last of all.
 
 
 class Disk(FakeWebTest):

@@ -288,6 +288,37 @@ TEST_F(ArchiveTest, NumbersGoOnWhenAllFilesAreFinished) {
   ExpectPage(a, 1);
 }
 
+TEST_F(ArchiveTest, FileEndedAfterTheLastBatchIsFinishedWithoutAnother) {
+  OpenArchive();
+  const Position a = AppendPage(1);
+  const ArchiveState state = SyncAndCommit();
+  archive_->EndFile();
+  ASSERT_TRUE(archive_->Committed(state).ok());
+  EXPECT_THAT(folder_.Names(""),
+              ElementsAre("TEST-20260131235959-00001-new-york.cdxj",
+                          "TEST-20260131235959-00001-new-york.warc.gz"));
+  ASSERT_TRUE(archive_->Release(a.file, {}).ok());
+  OpenArchive(state);  // The newest that the DB knows is gone, and not lost.
+  EXPECT_EQ(archive_->Read(a).status().code(), kNotFound);
+  const Position b = AppendPage(2);
+  EXPECT_EQ(b.file, FileNumber{2});
+  OpenArchive(SyncAndCommit());
+  ExpectPage(b, 2);
+}
+
+TEST_F(ArchiveTest, FileWithAnUncommittedTailIsNotFinishedByAnOlderState) {
+  OpenArchive();
+  const Position a = AppendPage(1);
+  const ArchiveState state = SyncAndCommit();
+  AppendPage(2);
+  archive_->EndFile();
+  ASSERT_TRUE(archive_->Committed(state).ok());
+  EXPECT_THAT(folder_.Names(".warc.gz"), IsEmpty());
+  OpenArchive(state);  // As after a kill: the tail is cut, the file goes on.
+  ExpectPage(a, 1);
+  EXPECT_EQ(AppendPage(3).file, FileNumber{1});
+}
+
 TEST_F(ArchiveTest, StrangeFolderIsRefusedAndLeftAlone) {
   OpenArchive({}, /*file_size=*/5000);
   AppendPage(1);

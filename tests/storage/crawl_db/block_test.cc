@@ -94,10 +94,39 @@ TEST_F(BlockTest, ScheduledPagesDoNotComeDue) {
   ASSERT_EQ(*db_->Complete({done}, {}, {}), 1);
   EXPECT_EQ(*db_->Block("d0.example"), 1);
   EXPECT_EQ(*db_->NextDue(), std::nullopt);
-  // After the undo its last outcome is the block: it was visited before.
+  // After the undo it is what it was, and due when it was.
   EXPECT_EQ(*db_->Unblock("d0.example"), 1);
-  EXPECT_EQ(db_->GetPage(PageOf(0, 0, 1))->state(), proto::BLOCKED);
-  EXPECT_EQ(db_->totals().frontier_pages, 1);
+  const proto::PageRecord page = *db_->GetPage(PageOf(0, 0, 1));
+  EXPECT_EQ(page.state(), proto::FETCHED);
+  EXPECT_FALSE(page.has_before_block());
+  EXPECT_EQ(page.finished_reason(), "");
+  EXPECT_EQ(db_->totals().scheduled_pages, 1);
+  EXPECT_EQ(*db_->NextDue(), now_ + absl::Hours(1));
+  EXPECT_EQ(*db_->WakeDue(now_ + absl::Minutes(59), 10, 10), 0);
+  EXPECT_EQ(*db_->WakeDue(now_ + absl::Hours(1), 10, 10), 1);
+}
+
+// Records of older versions do not say what the page was.
+TEST_F(BlockTest, WhatAnOlderVersionTookOutComesBackToTheFrontier) {
+  Inject({PageOf(0, 0, 1), PageOf(0, 0, 2)});
+  ASSERT_EQ(*db_->Block("d0.example"), 2);
+  db_.reset();
+  {
+    auto store = *Store::Open(folder_.path(), {});
+    Edit edit;
+    for (const int i : {1, 2}) {
+      proto::PageRecord record = *store->GetPage(PageOf(0, 0, i).bytes);
+      record.clear_before_block();
+      if (i == 2) record.set_visited_ms(ToMillis(now_));
+      store->PutMessage(edit, Column::kPages, PageOf(0, 0, i).bytes, record);
+    }
+    ASSERT_TRUE(store->Commit(edit, /*sync=*/true).ok());
+  }
+  db_ = model::OpenSmallDb(folder_.path());
+  EXPECT_EQ(*db_->Unblock("d0.example"), 2);
+  EXPECT_EQ(db_->totals().frontier_pages, 2);
+  EXPECT_EQ(db_->GetPage(PageOf(0, 0, 1))->state(), proto::NEW);
+  EXPECT_EQ(db_->GetPage(PageOf(0, 0, 2))->state(), proto::BLOCKED);
 }
 
 TEST_F(BlockTest, UndoPutsBackWhatTheBlockTookOutAndNothingElse) {

@@ -7,7 +7,8 @@
 // pages have ten times the hosts), hosts of power-law size, and cash spread
 // over many steps. Churn: each round wakes what is due, takes the top 20,000,
 // completes them with ten outlinks each to random known pages, and settles
-// those. Times are medians; the ratios at the end are the figures to look at.
+// those. Times are medians (of Top, the least); the ratios at the end are the
+// figures to look at.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -111,7 +112,7 @@ class Bench {
     for (int i = 0; i < kRounds; ++i) Round(claims, settles);
     std::vector<double> tops;
     Must(db_->WakeDue(now_ + absl::Hours(1), 3 * kWidth, kPerHost));
-    for (int i = 0; i < 7; ++i) {
+    for (int i = 0; i < 25; ++i) {
       tops.push_back(Seconds([&] {
         const Selection selection = Must(db_->Top(kWidth, kPerHost));
         if (selection.pages.size() != kWidth) {
@@ -121,7 +122,9 @@ class Bench {
         }
       }));
     }
-    figures.top_seconds = Median(tops);
+    // The least: ten milliseconds are soon doubled by whoever else runs here,
+    // compactions of the rounds before among them, and never halved.
+    figures.top_seconds = *std::min_element(tops.begin(), tops.end());
     figures.claim_seconds = Median(claims);
     figures.settle_seconds = Median(settles);
     return figures;

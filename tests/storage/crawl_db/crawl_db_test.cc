@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "tests/storage/crawl_db/random_verbs.h"
@@ -159,6 +160,8 @@ TEST_F(CrawlDbTest, AHostAtRestGivesNoPagesUntilItsRestIsOver) {
   Reopen();
   EXPECT_THAT(Top(10, 10), ElementsAre(PageOf(1, 0, 0)));
   EXPECT_EQ(*db_->WakeDue(now_ + absl::Minutes(4), 10, 10), 0);
+  ASSERT_TRUE(db_->PutAside(*db_->Top(10, 10)).ok());
+  Reopen();
   EXPECT_EQ(*db_->NextDue(), now_ + absl::Minutes(5));
   ASSERT_TRUE(db_->WakeDue(now_ + absl::Minutes(5), 10, 10).ok());
   EXPECT_EQ(*db_->NextDue(), std::nullopt);
@@ -206,6 +209,39 @@ TEST_F(CrawlDbTest, AHostWithManyPagesAsideDoesNotKeepOthersAsleep) {
   // The second host's rest is over while the first still has eight aside.
   EXPECT_EQ(*db_->WakeDue(now_ + absl::Minutes(6), 2, 2), 2);
   EXPECT_THAT(Top(20, 20), testing::Contains(PageOf(1, 0, 0)));
+}
+
+// A 503 on robots.txt: the host rests, and its pages are scheduled for later.
+TEST_F(CrawlDbTest, ARestIsNotWaitedForIfNoPageStandsAside) {
+  for (const int d : {0, 1, 2}) Put(PageOf(d, 0, 0), 10);
+  ASSERT_EQ(Generate(1), 1);
+  const PageKey fetched = db_->FetchList(PageKey{}, 1)->front();
+  const auto rest = [&](const PageKey& page, int minutes) {
+    HostUpdate update{{std::string(HostPartOf(page.bytes))}, {}};
+    update.record.set_rest_until_ms(ToMillis(now_ + absl::Minutes(minutes)));
+    return update;
+  };
+  ASSERT_EQ(*db_->Complete({Fetched(fetched, {}, now_ + absl::Hours(2))},
+                           {rest(fetched, 1)}, {}),
+            1);
+  EXPECT_EQ(*db_->NextDue(), now_ + absl::Hours(2));
+  // Another rests later, and has its page aside.
+  const PageKey aside = Top(1, 1).front();
+  ASSERT_TRUE(db_->PutHost(rest(aside, 5)).ok());
+  ASSERT_TRUE(db_->PutAside(*db_->Top(10, 10)).ok());
+  EXPECT_EQ(*db_->NextDue(), now_ + absl::Minutes(5));
+}
+
+TEST_F(CrawlDbTest, OfTheReleasedThoseOfHostsAtRestAreToldApart) {
+  for (const int d : {0, 1, 2}) Put(PageOf(d, 0, 0), 10);
+  HostUpdate update{{std::string(HostPartOf(PageOf(1, 0, 0).bytes))}, {}};
+  update.record.set_rest_until_ms(ToMillis(now_ + absl::Minutes(5)));
+  ASSERT_EQ(Generate(3), 3);
+  ASSERT_TRUE(db_->Complete({}, {update}, {}).ok());
+  ASSERT_TRUE(
+      db_->Release({PageOf(0, 0, 0), PageOf(1, 0, 0), PageOf(2, 0, 0)}).ok());
+  EXPECT_EQ(db_->journal().counts().released(), 3);
+  EXPECT_EQ(db_->journal().counts().released_awake(), 2);
 }
 
 TEST_F(CrawlDbTest, TimesBeforeAllTimesAreDueAtOnceAndHideNothing) {
@@ -353,6 +389,125 @@ TEST_F(CrawlDbTest, OutlinksAreSettledOnceThoughTheBatchComesTwice) {
   EXPECT_TRUE(db_->CloseRound("{}").ok());
 }
 
+// Update reads all outlinks, several times if need be.
+TEST_F(CrawlDbTest, OfTooManyBytesOfOutlinksTheFirstAreKeptAndShareTheCash) {
+  Put(PageOf(0, 0, 0), 1'000'000);
+  ASSERT_EQ(Generate(1), 1);
+  std::vector<PageKey> links;
+  size_t bytes = 0;
+  for (int i = 0; i < 300; ++i) {
+    PageKey link = PageOf(1, 0, i);
+    link.bytes += std::string(2000 - link.bytes.size(), 'x');
+    bytes += link.bytes.size();
+    links.push_back(std::move(link));
+  }
+  ASSERT_GT(bytes, kMostOutlinkBytes);
+  ASSERT_TRUE(
+      db_->Complete({Fetched(PageOf(0, 0, 0), links, std::nullopt)}, {}, {})
+          .ok());
+  const auto kept = static_cast<int>(kMostOutlinkBytes / 2000);
+  int segments = 0;
+  ASSERT_TRUE(db_->ForEachOutlinks([&](std::string_view, const auto& segment) {
+                   ++segments;
+                   EXPECT_EQ(segment.targets_size(), kept);
+                   EXPECT_EQ(segment.targets(0), links[0].bytes);
+                   EXPECT_EQ(segment.cash_each(), 1'000'000 / kept);
+                 })
+                  .ok());
+  EXPECT_EQ(segments, 1);
+}
+
+// Rounds of one page that links to what is to be settled.
+class SettleTest : public CrawlDbTest {
+ protected:
+  // A page that is the best of all links to `of`; each gets `each_`.
+  void Find(std::vector<PageKey> of) {
+    const PageKey source = PageOf(2, 2, ++sources_);
+    Put(source, int64_t{1} << (40 + sources_));
+    ASSERT_EQ(Generate(1), 1);
+    ASSERT_EQ(db_->FetchList(PageKey{}, 1)->front(), source);
+    std::sort(of.begin(), of.end());
+    ASSERT_TRUE(
+        db_->Complete({Fetched(source, of, std::nullopt)}, {}, {}).ok());
+    ASSERT_TRUE(db_->SetPhase(proto::UPDATE).ok());
+    batch_ = {};
+    ASSERT_TRUE(
+        db_->ForEachOutlinks([&](std::string_view, const auto& segment) {
+             for (const std::string& target : segment.targets()) {
+               batch_.local.push_back({PageKey{target}, segment.cash_each()});
+             }
+           })
+            .ok());
+    each_ = batch_.local.front().cash;
+    batch_.cursor = batch_.local.back().page.bytes;
+  }
+  PutCounts Settle() {
+    const auto counts = db_->Settle(batch_, {now_});
+    EXPECT_TRUE(counts.ok()) << counts.status();
+    EXPECT_TRUE(db_->CloseRound("{}").ok());
+    return *counts;
+  }
+
+  Settlement batch_;
+  int64_t each_ = 0;
+  int sources_ = 0;
+};
+
+TEST_F(SettleTest, WhatWaitsForAUrlCountsWithWhatItBringsAndGetsInWithIt) {
+  Find({PageOf(0, 0, 1), PageOf(0, 0, 2)});
+  batch_.least_cash_for_new = each_;
+  batch_.most_with_least_cash = 0;
+  EXPECT_EQ(Settle().deferred, 2);
+  const int64_t waiting = each_;
+
+  Find({PageOf(0, 0, 1), PageOf(0, 0, 3)});
+  batch_.least_cash_for_new = each_;
+  batch_.most_with_least_cash = 0;
+  const PutCounts counts = Settle();
+  EXPECT_EQ(counts.added, 1);
+  EXPECT_EQ(counts.deferred, 1);
+  EXPECT_EQ(db_->GetPage(PageOf(0, 0, 1))->cash(), waiting + each_);
+  EXPECT_FALSE(db_->GetPage(PageOf(0, 0, 3)).ok());
+  EXPECT_EQ(db_->totals().deferred_urls, 2);
+  EXPECT_EQ(db_->totals().deferred, waiting + each_);
+}
+
+TEST_F(SettleTest, OfAHostWithoutRoomForAllTheBestGetIn) {
+  Find({PageOf(0, 0, 1), PageOf(0, 0, 2), PageOf(0, 0, 3)});
+  batch_.local[1].cash += batch_.local[0].cash - 1;  // Of two.
+  batch_.local[0].cash = 1;
+  const Found best = batch_.local[1];
+  batch_.most_host_pages = 1;
+  EXPECT_EQ(Settle().added, 1);
+  EXPECT_EQ(db_->GetPage(best.page)->cash(), best.cash);
+  EXPECT_EQ(db_->totals().dropped_urls, 2);
+}
+
+TEST_F(SettleTest, WhatARoundDropsIsInItsCounts) {
+  ASSERT_TRUE(db_->Block("d1.example").ok());
+  Find({PageOf(0, 0, 1), PageOf(1, 0, 1), PageOf(1, 0, 2)});
+  batch_.least_cash_for_new = each_;
+  batch_.most_with_least_cash = 0;
+  batch_.drop_over_quota = true;
+  ASSERT_TRUE(db_->Settle(batch_, {now_}).ok());
+  const proto::RoundCounts counts = db_->journal().counts();
+  EXPECT_EQ(counts.dropped_urls(), 3);
+  EXPECT_EQ(counts.dropped().at("over_quota"), each_);
+  EXPECT_EQ(counts.dropped().at(kBlockedByOperator), 2 * each_);
+  ASSERT_TRUE(db_->CloseRound("{}").ok());
+  ASSERT_TRUE(db_->OpenRound(now_).ok());
+  EXPECT_EQ(db_->journal().counts().dropped_urls(), 0);
+}
+
+TEST_F(CrawlDbTest, TheTimeOfAPhaseAddsUpOverProcesses) {
+  EXPECT_FALSE(db_->AddPhaseTime(proto::FETCH, absl::Seconds(1)).ok());
+  Generate(1);
+  ASSERT_TRUE(db_->AddPhaseTime(proto::FETCH, absl::Seconds(2)).ok());
+  Reopen();
+  ASSERT_TRUE(db_->AddPhaseTime(proto::FETCH, absl::Seconds(3)).ok());
+  EXPECT_EQ(db_->journal().counts().phase_us().at(proto::FETCH), 5'000'000);
+}
+
 TEST_F(CrawlDbTest, TheArchivesOpenFilesAreStoredWithTheCompletion) {
   Put(PageOf(0, 0, 0), 8);
   ASSERT_EQ(Generate(1), 1);
@@ -394,6 +549,37 @@ TEST_F(CrawlDbTest, WritersAndAVerifierWorkSideBySide) {
   });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(db_->totals().received, db_->totals().pages);
+}
+
+TEST_F(CrawlDbTest, ASampleOfASmallFrontierIsAllOfIt) {
+  Put(PageOf(1, 1, 1), 5);
+  Put(PageOf(1, 1, 2), 700);
+  const auto sample = db_->SampleFrontier(10);
+  ASSERT_TRUE(sample.ok());
+  std::vector<uint64_t> scores;
+  for (const FrontierSample& page : *sample) {
+    EXPECT_EQ(page.stands_for, 1);
+    scores.push_back(page.score);
+  }
+  EXPECT_THAT(scores, testing::UnorderedElementsAre(5, 700));
+}
+
+TEST_F(CrawlDbTest, ASampleOfALargeFrontierStandsForAllOfIt) {
+  std::vector<Found> found;
+  for (int i = 0; i < 3000; ++i)
+    found.push_back(Found{PageOf(i % 90, 1, i), i % 7 * 100});
+  ASSERT_TRUE(db_->PutIfAbsent(found, {now_}).ok());
+  const auto sample = db_->SampleFrontier(300);
+  ASSERT_TRUE(sample.ok());
+  EXPECT_LE(sample->size(), 400u);
+  double all = 0;
+  std::set<uint64_t> scores;
+  for (const FrontierSample& page : *sample) {
+    all += page.stands_for;
+    scores.insert(page.score);
+  }
+  EXPECT_NEAR(all, static_cast<double>(db_->totals().frontier_pages), 1);
+  EXPECT_EQ(scores.size(), 7u);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace gannet::storage::model {
 namespace {
@@ -149,7 +150,6 @@ void Model::Complete(const Completion& completion) {
   page.cash = 0;
   page.claimed = false;
   page.state = completion.outcome.state();
-  page.visited = true;
   if (completion.keeps_history) page.history += cash;
   if (completion.outlinks.empty()) {
     root += cash;
@@ -201,17 +201,73 @@ std::vector<Found> Model::Unsettled() const {
   return targets;
 }
 
+namespace {
+
+void Join(std::map<std::string, Found>& rows, const Found& url) {
+  auto [it, is_new] = rows.try_emplace(url.page.bytes, url);
+  if (is_new) return;
+  it->second.cash += url.cash;
+  it->second.depth = std::min(it->second.depth, url.depth);
+  it->second.redirects = std::min(it->second.redirects, url.redirects);
+}
+
+}  // namespace
+
+void Model::PutTargets(const Settlement& settlement, const Moment& moment) {
+  std::map<std::string, std::vector<Found>> by_host;  // Those that are new.
+  for (const Found& url : settlement.local) {
+    if (pages.contains(url.page.bytes) || IsBlocked(url.page.bytes)) {
+      PutFound(url, moment);
+    } else {
+      by_host[HostOf(url.page.bytes)].push_back(url);
+    }
+  }
+  int64_t ties = settlement.most_with_least_cash;
+  for (auto& [host, urls] : by_host) {
+    int64_t room = std::numeric_limits<int64_t>::max();
+    const auto all_cash = [&](const Found& url) {
+      const auto it = deferred.find(url.page.bytes);
+      return url.cash + (it == deferred.end() ? 0 : it->second.cash);
+    };
+    if (settlement.most_host_pages > 0) {
+      room = settlement.most_host_pages;
+      for (const auto& [key, page] : pages) {
+        if (HostOf(key) == host && room > 0) --room;
+      }
+      std::stable_sort(urls.begin(), urls.end(), [&](auto& a, auto& b) {
+        return static_cast<int64_t>(urls.size()) > room &&
+               all_cash(a) > all_cash(b);
+      });
+    }
+    for (const Found& url : urls) {
+      const int64_t cash = all_cash(url);
+      const bool is_tie = cash == settlement.least_cash_for_new;
+      if (room == 0) {
+        dropped["host_full"] += url.cash;
+        ++dropped_urls;
+      } else if (cash > settlement.least_cash_for_new || (is_tie && ties > 0)) {
+        if (is_tie) --ties;
+        --room;
+        Join(deferred, url);
+        PutFound(deferred.at(url.page.bytes), moment);
+        deferred.erase(url.page.bytes);
+      } else if (settlement.drop_over_quota) {
+        dropped["over_quota"] += url.cash;
+        ++dropped_urls;
+      } else {
+        Join(deferred, url);
+      }
+    }
+  }
+}
+
 void Model::Settle(const Settlement& settlement, const Moment& moment) {
-  const auto join = [](std::map<std::string, Found>& rows, const Found& url) {
-    auto [it, is_new] = rows.try_emplace(url.page.bytes, url);
-    if (is_new) return;
-    it->second.cash += url.cash;
-    it->second.depth = std::min(it->second.depth, url.depth);
-    it->second.redirects = std::min(it->second.redirects, url.redirects);
-  };
-  for (const Found& url : settlement.local) PutFound(url, moment);
-  for (const Found& url : settlement.deferred) join(deferred, url);
-  for (const auto& [site, url] : settlement.remote) join(outbox[site], url);
+  PutTargets(settlement, moment);
+  for (const Found& url : settlement.deferred) Join(deferred, url);
+  for (const auto& [site, url] : settlement.remote) {
+    Join(outbox[site], url);
+    SendDeferred(site, url.page);
+  }
   for (const Settlement::Drop& drop : settlement.dropped) {
     dropped[drop.reason] += drop.cash;
     dropped_urls += drop.urls;
@@ -234,6 +290,13 @@ void Model::Undefer(const PageKey& page, const Moment& moment) {
   deferred.erase(it);
 }
 
+void Model::SendDeferred(SiteId site, const PageKey& page) {
+  const auto it = deferred.find(page.bytes);
+  if (it == deferred.end()) return;
+  Join(outbox[site], it->second);
+  deferred.erase(it);
+}
+
 void Model::CutOutbox(SiteId site, size_t most) {
   if (outbox[site].empty()) return;
   std::vector<Found>& batch = sending[site][++sequences[site]];
@@ -243,11 +306,61 @@ void Model::CutOutbox(SiteId site, size_t most) {
   }
 }
 
-void Model::Acknowledge(SiteId site, uint64_t sequence) {
-  const auto it = sending[site].find(sequence);
-  if (it == sending[site].end()) return;
-  for (const Found& url : it->second) acknowledged += url.cash;
-  sending[site].erase(it);
+void Model::Acknowledge(SiteId site, uint64_t last) {
+  auto& batches = sending[site];
+  while (!batches.empty() && batches.begin()->first <= last) {
+    for (const Found& url : batches.begin()->second) acknowledged += url.cash;
+    batches.erase(batches.begin());
+  }
+}
+
+void Model::OpenPair(const Peer& to) {
+  uint64_t& life = lives[to.site];
+  if (life == to.incarnation) return;
+  life = to.incarnation;
+  sequences[to.site] = 0;
+  for (const auto& [sequence, batch] : std::exchange(sending[to.site], {})) {
+    for (const Found& url : batch) Join(outbox[to.site], url);
+  }
+}
+
+void Model::Reroute(SiteId from, SiteId to, const Moment& moment) {
+  int n = 0;
+  for (const auto& [page, url] : std::exchange(outbox[from], {})) {
+    switch (n++ % 3) {
+      case 0:
+        outbox[from].emplace(page, url);
+        break;
+      case 1:
+        Join(outbox[to], url);
+        break;
+      default:
+        PutFound(url, moment);
+    }
+  }
+}
+
+void Model::Receive(const Delivery& delivery, const Moment& moment) {
+  const std::pair from(delivery.from.site, delivery.from.incarnation);
+  if (delivery.sequence != received_batches[from] + 1) return;
+  ++received_batches[from];
+  received_cash[from] = delivery.cash_so_far;
+  for (const auto& [site, url] : delivery.forwarded) {
+    received += url.cash;
+    Join(outbox[site], url);
+  }
+  std::map<std::string, Found> mine;
+  for (const Found& url : delivery.mine) {
+    received += url.cash;
+    Join(mine, url);
+  }
+  for (auto& [page, url] : mine) {
+    if (!delivery.known_gain && pages.contains(url.page.bytes)) {
+      dropped[kKnownAtItsOwner] += url.cash;
+      url.cash = 0;
+    }
+    PutFound(url, moment);
+  }
 }
 
 void Model::Forget(const PageKey& key) {
@@ -277,6 +390,9 @@ int64_t Model::Block(const std::string& domain) {
     root += page.cash + (page.claimed ? root_share : 0);
     page.cash = 0;
     page.claimed = false;
+    page.state_before = page.state;
+    page.place_before = page.place;
+    page.ready_ms_before = page.ready_ms;
     page.ready_ms = 0;
     page.state = proto::BLOCKED;
     page.place = proto::FINISHED;
@@ -292,8 +408,9 @@ int64_t Model::Unblock(const std::string& domain) {
   for (auto& [key, page] : pages) {
     if (IsBlocked(key) || !page.taken_out) continue;
     page.taken_out = false;
-    page.place = proto::READY;
-    if (!page.visited) page.state = proto::NEW;
+    page.state = page.state_before;
+    page.place = page.place_before;
+    page.ready_ms = page.ready_ms_before;
     ++moved;
   }
   return moved;

@@ -22,8 +22,11 @@ struct Page {
   uint32_t depth = 0;
   uint32_t redirects = 0;
   int64_t ready_ms = 0;
-  bool visited = false;
   bool taken_out = false;  // By a block, and not put back.
+  // What it was then.
+  proto::PageState state_before = proto::NEW;
+  proto::PagePlace place_before = proto::READY;
+  int64_t ready_ms_before = 0;
 };
 
 struct Segment {
@@ -42,7 +45,10 @@ struct Model {
   std::map<std::string, Found> deferred;
   std::map<SiteId, std::map<std::string, Found>> outbox;
   std::map<SiteId, std::map<uint64_t, std::vector<Found>>> sending;
+  std::map<SiteId, uint64_t> lives;  // Of the sites that it sends to.
   std::map<SiteId, uint64_t> sequences;
+  std::map<std::pair<SiteId, uint64_t>, uint64_t> received_batches;
+  std::map<std::pair<SiteId, uint64_t>, int64_t> received_cash;
 
   proto::RoundPhase phase = proto::NO_ROUND;
   uint64_t round = 0;
@@ -56,6 +62,8 @@ struct Model {
 
   void Inject(const std::vector<PageKey>& seeds);
   void PutFound(const Found& url, const Moment& moment);
+  // By the book: of each host the best, while it and the quota have room.
+  void PutTargets(const Settlement& settlement, const Moment& moment);
   void PutIfAbsent(const std::vector<Found>& urls, const Moment& moment);
   std::vector<std::string> Top(size_t width, size_t per_host) const;
   void Claim(const std::vector<std::string>& chosen);
@@ -69,8 +77,14 @@ struct Model {
   void Settle(const Settlement& settlement, const Moment& moment);
   void CloseRound();
   void Undefer(const PageKey& page, const Moment& moment);
+  void SendDeferred(SiteId site, const PageKey& page);
+  void OpenPair(const Peer& to);
   void CutOutbox(SiteId site, size_t most);
-  void Acknowledge(SiteId site, uint64_t sequence);
+  void Acknowledge(SiteId site, uint64_t last);
+  // Of three that wait, in key order, the first stays, the second is `to`'s,
+  // the third this site's own.
+  void Reroute(SiteId from, SiteId to, const Moment& moment);
+  void Receive(const Delivery& delivery, const Moment& moment);
   void Forget(const PageKey& page);
   bool IsBlocked(const std::string& page) const;
   // How many pages they moved.

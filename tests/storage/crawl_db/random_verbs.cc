@@ -107,6 +107,13 @@ Settlement DrawSettlement(Dice& dice, const std::vector<Found>& targets) {
         settlement.local.push_back(targets[i]);
     }
   }
+  if (dice.Chance(50)) {
+    settlement.least_cash_for_new =
+        targets[dice.Roll(static_cast<int>(targets.size()))].cash;
+    settlement.most_with_least_cash = dice.Roll(3);
+    settlement.drop_over_quota = dice.Chance(20);
+  }
+  if (dice.Chance(50)) settlement.most_host_pages = 1 + dice.Roll(10);
   return settlement;
 }
 
@@ -211,6 +218,101 @@ std::string BlockVerb(Dice& dice, Model& model, CrawlDb* db) {
                      lift ? "Unblock" : "Block", domain, *moved, expected);
 }
 
+Delivery DrawDelivery(Dice& dice, Model& model) {
+  Delivery delivery;
+  delivery.from = {kSites[dice.Roll(2)], 1 + uint64_t(dice.Roll(2))};
+  const std::pair from(delivery.from.site, delivery.from.incarnation);
+  // The next; or it comes again; or one is missing.
+  delivery.sequence = model.received_batches[from] + 1;
+  if (dice.Chance(15)) --delivery.sequence;
+  if (dice.Chance(5)) ++delivery.sequence;
+  delivery.mine = DrawFound(dice, 10);
+  for (const Found& url : DrawFound(dice, 3)) {
+    delivery.forwarded.emplace_back(kSites[dice.Roll(2)], url);
+  }
+  delivery.known_gain = dice.Chance(50);
+  delivery.cash_so_far = model.received_cash[from];
+  for (const Found& url : delivery.mine) delivery.cash_so_far += url.cash;
+  for (const auto& [site, url] : delivery.forwarded) {
+    delivery.cash_so_far += url.cash;
+  }
+  return delivery;
+}
+
+std::string ReceiveVerb(const Delivery& delivery, const Moment& moment,
+                        Model& model, CrawlDb* db) {
+  const uint64_t last = model.received_batches[std::pair(
+      delivery.from.site, delivery.from.incarnation)];
+  model.Receive(delivery, moment);
+  if (db == nullptr) return "";
+  const absl::StatusOr<Receipt> receipt = db->Receive(delivery, moment);
+  if (delivery.sequence > last + 1) {
+    return absl::IsOutOfRange(receipt.status()) ? "" : "Receive of a later one";
+  }
+  if (!receipt.ok()) return Problem("Receive", receipt.status());
+  const bool is_new = delivery.sequence == last + 1;
+  return receipt->is_new == is_new && receipt->last == last + (is_new ? 1 : 0)
+             ? ""
+             : "Receive says that it has another batch";
+}
+
+// What passes between sites.
+std::string ExchangeVerb(Dice& dice, SiteId site, const Moment& moment,
+                         Model& model, CrawlDb* db) {
+  const Peer peer{site, model.lives[site]};
+  switch (dice.Roll(6)) {
+    case 0: {
+      // Mostly the same life.
+      const Peer to{site, dice.Chance(80) && peer.incarnation > 0
+                              ? peer.incarnation
+                              : 1 + uint64_t(dice.Roll(3))};
+      model.OpenPair(to);
+      return db ? Problem("OpenPair", db->OpenPair(to)) : "";
+    }
+    case 1:
+    case 2: {
+      if (peer.incarnation == 0) return "";
+      const bool empty = model.outbox[site].empty();
+      model.CutOutbox(site, 3);
+      if (db == nullptr) return "";
+      const absl::Status status = db->CutOutbox(peer, 3).status();
+      if (empty) return absl::IsNotFound(status) ? "" : "CutOutbox of nothing";
+      return Problem("CutOutbox", status);
+    }
+    case 3: {
+      if (model.sending[site].empty()) return "";
+      const uint64_t last = dice.Chance(50)
+                                ? model.sending[site].begin()->first
+                                : model.sequences[site];  // All of them.
+      model.Acknowledge(site, last);
+      return db ? Problem("Acknowledge", db->Acknowledge(peer, last)) : "";
+    }
+    case 4: {
+      const SiteId to = site == kSites[0] ? kSites[1] : kSites[0];
+      model.Reroute(site, to, moment);
+      if (db == nullptr) return "";
+      int n = 0;
+      return Problem("Reroute",
+                     db->Reroute(
+                           site,
+                           [&](std::string_view) -> std::optional<SiteId> {
+                             switch (n++ % 3) {
+                               case 0:
+                                 return site;
+                               case 1:
+                                 return to;
+                               default:
+                                 return std::nullopt;
+                             }
+                           },
+                           moment)
+                         .status());
+    }
+    default:
+      return ReceiveVerb(DrawDelivery(dice, model), moment, model, db);
+  }
+}
+
 // Verbs that may come at any time, as an exchange's or an operator's do.
 std::string OtherVerb(const Step& step, Dice& dice, Model& model, CrawlDb* db) {
   const absl::Time now = NowAt(step);
@@ -240,6 +342,12 @@ std::string OtherVerb(const Step& step, Dice& dice, Model& model, CrawlDb* db) {
                 : "";
     }
     case 3: {
+      if (dice.Chance(20)) {  // Changes nothing that anybody sees.
+        if (db == nullptr) return "";
+        auto top = db->Top(1 + dice.Roll(20), 5);
+        return Problem("PutAside",
+                       top.ok() ? db->PutAside(*top) : top.status());
+      }
       const HostUpdate update = DrawHost(dice, now);
       model.PutHost(update);
       return db ? Problem("PutHost", db->PutHost(update)) : "";
@@ -256,23 +364,17 @@ std::string OtherVerb(const Step& step, Dice& dice, Model& model, CrawlDb* db) {
     }
     case 5: {
       const PageKey page = dice.Page();
+      if (dice.Chance(30)) {
+        model.SendDeferred(site, page);
+        return db ? Problem("SendDeferred",
+                            db->SendDeferred({std::pair(site, page)}))
+                  : "";
+      }
       model.Undefer(page, moment);
       return db ? Problem("Undefer", db->Undefer({page}, moment).status()) : "";
     }
-    case 6: {
-      const bool empty = model.outbox[site].empty();
-      model.CutOutbox(site, 3);
-      if (db == nullptr) return "";
-      const absl::Status status = db->CutOutbox(site, 3).status();
-      if (empty) return absl::IsNotFound(status) ? "" : "CutOutbox of nothing";
-      return Problem("CutOutbox", status);
-    }
-    default: {
-      if (model.sending[site].empty()) return "";
-      const uint64_t sequence = model.sending[site].begin()->first;
-      model.Acknowledge(site, sequence);
-      return db ? Problem("Acknowledge", db->Acknowledge(site, sequence)) : "";
-    }
+    default:
+      return ExchangeVerb(dice, site, moment, model, db);
   }
 }
 
@@ -349,6 +451,13 @@ std::string Compare(const Model& model, CrawlDb& db) {
     if (!pages.contains(key)) return "missing " + key;
     const std::string difference = ComparePage(key, page, pages[key]);
     if (!difference.empty()) return difference;
+  }
+  const auto blocked = db.Blocked();
+  if (!blocked.ok()) return blocked.status().ToString();
+  if (*blocked !=
+      std::vector<std::string>(model.blocked.begin(), model.blocked.end())) {
+    return fmt::format("blocked: expected [{}], got [{}]",
+                       fmt::join(model.blocked, " "), fmt::join(*blocked, " "));
   }
   const Totals totals = model.CountTotals();
   if (db.totals() != totals) {

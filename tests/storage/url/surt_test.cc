@@ -88,6 +88,22 @@ TEST(SurtTest, DomainIsOneRangeOfKeys) {
   EXPECT_EQ(ranges, 1);
 }
 
+TEST(SurtTest, HostOfAKeyIsTheHostOfItsUrl) {
+  for (const char* url :
+       {"https://www.example.com/a?b", "http://example.com:8080/",
+        "http://127.0.0.1/x", "http://[::1]:81/", "http://localhost/",
+        "http://a,b.c)d.(e/", "http://example.com./"}) {
+    std::string host = "before ";
+    ASSERT_TRUE(AppendHostFromSurt(KeyOf(url), host)) << url;
+    EXPECT_EQ(host, "before " + std::string(Url::Parse(url).value().host()));
+  }
+  for (const char* no_key :
+       {"", ")", ",)", "com,example", "com)http/", "com,%20,)http/"}) {
+    std::string host;
+    EXPECT_FALSE(AppendHostFromSurt(no_key, host)) << no_key;
+  }
+}
+
 TEST(SurtTest, HostIsOneRangeWithinItsDomain) {
   // ')' sorts before ',' and letters: the domain's own pages come first.
   EXPECT_LT(KeyOf("http://example.com/z"), KeyOf("http://a.example.com/"));

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <string>
 
 #include "storage/url/canonical.h"
@@ -144,7 +144,7 @@ TEST(UrlTest, MegabytesOfAnythingTakeLinearTime) {
                                 ")"};
   const Url base = Url::Parse("http://u:p@h.example/a/b/c?d").value();
   const Canonicaliser canonicaliser;
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // Of this process only.
   Url url;
   std::string surt;
   for (const std::string piece : pieces) {
@@ -161,9 +161,7 @@ TEST(UrlTest, MegabytesOfAnythingTakeLinearTime) {
       }
     }
   }
-  const std::chrono::duration<double> seconds =
-      std::chrono::steady_clock::now() - start;
-  EXPECT_LT(seconds.count(), 100);
+  EXPECT_LT(std::clock() - start, 100 * CLOCKS_PER_SEC);
 }
 
 }  // namespace

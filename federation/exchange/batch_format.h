@@ -1,0 +1,32 @@
+// What both ends of a batch must agree on. Private to the codec.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace gannet::federation {
+
+inline constexpr char kBatchVersion = 1;
+inline constexpr char kPlainBatch = 0;
+inline constexpr char kZstdBatch = 1;
+inline constexpr char kEndOfKey = '\0';
+// Of one URL: shared, one byte of key and its end, cash, depth, redirects.
+inline constexpr size_t kLeastBytesOfUrl = 6;
+
+// Finds the buckets of keys. A bucket is a question to the public suffix list,
+// and sorted keys are mostly of the host of the key before. Not thread-safe.
+class BucketFinder {
+ public:
+  // kInvalidArgument if `surt` is not the SURT key of any URL.
+  absl::Status Find(std::string_view surt, uint8_t& bucket);
+
+ private:
+  std::string surt_host_;
+  uint8_t bucket_ = 0;
+};
+
+}  // namespace gannet::federation

@@ -1,0 +1,126 @@
+#include "federation/exchange/batch_receiver.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "storage/url/surt.h"
+
+namespace gannet::federation {
+namespace {
+
+using storage::Found;
+
+// Why a URL that another site sent was dropped. On disk: never change it.
+constexpr char kNotAccepted[] = "not accepted from a peer";
+
+}  // namespace
+
+BatchReceiver::BatchReceiver(BatchReceiverSettings settings,
+                             storage::CrawlDb& crawl_db, const MapHolder& maps,
+                             const storage::Canonicaliser& canonicaliser,
+                             const storage::UrlFilter& filter)
+    : settings_(std::move(settings)),
+      crawl_db_(crawl_db),
+      maps_(maps),
+      canonicaliser_(canonicaliser),
+      filter_(filter) {}
+
+absl::StatusOr<storage::Receipt> BatchReceiver::Take(
+    const storage::Peer& from, const peers::Batch& batch) {
+  const std::shared_ptr<const MapView> view = maps_.view();
+  if (view == nullptr || view->self() == nullptr) {
+    return absl::PermissionDeniedError(
+        "this site is not in the federation's map (any more)");
+  }
+  // The map may have changed since the sender was let in.
+  const proto::MapSite* sender =
+      FindSite(view->map(), static_cast<uint32_t>(from.site));
+  if (sender == nullptr || !IsActive(*sender) ||
+      sender->incarnation() != from.incarnation) {
+    ++refused_;
+    return absl::PermissionDeniedError(
+        fmt::format("the sender is not, or no longer, in the map of epoch {}",
+                    view->map().epoch()));
+  }
+  if (IsNewer(batch.term(), batch.epoch(), view->map())) {
+    return absl::AbortedError(fmt::format(
+        "the batch is of epoch {}, and this site's map of {}: the newer one "
+        "has to be fetched first",
+        batch.epoch(), view->map().epoch()));
+  }
+  absl::StatusOr<storage::Delivery> delivery = Unpack(from, batch, *view);
+  if (!delivery.ok()) {
+    ++refused_;
+    return delivery.status();
+  }
+  const absl::Time now = settings_.now();
+  absl::StatusOr<storage::Receipt> receipt =
+      crawl_db_.Receive(*delivery, {now, now + settings_.soon});
+  if (!receipt.ok()) {
+    ++refused_;
+    return receipt;
+  }
+  if (!receipt->is_new) {
+    ++repeated_;
+    return receipt;
+  }
+  ++batches_;
+  urls_ += delivery->mine.size() + delivery->forwarded.size();
+  forwarded_ += delivery->forwarded.size();
+  for (const auto& drop : delivery->dropped) {
+    filtered_ += static_cast<uint64_t>(drop.urls);
+  }
+  return receipt;
+}
+
+absl::StatusOr<storage::Delivery> BatchReceiver::Unpack(
+    const storage::Peer& from, const peers::Batch& batch, const MapView& view) {
+  absl::StatusOr<std::vector<Found>> urls =
+      DecodeBatch(batch.urls(), settings_.limits);
+  if (!urls.ok()) return urls.status();
+  storage::Delivery delivery;
+  delivery.from = from;
+  delivery.sequence = batch.sequence();
+  delivery.cash_so_far = batch.cash_so_far();
+  delivery.known_gain = view.map().rules().exchange() == proto::EXCHANGE_CASH;
+  delivery.most_host_pages = settings_.most_host_pages;
+  const storage::SiteId self{view.self()->id()};
+  storage::Settlement::Drop dropped{kNotAccepted, 0, 0};
+  storage::Url url;
+  for (Found& found : *urls) {
+    const absl::StatusOr<std::string> text =
+        storage::UrlFromSurt(storage::SurtOf(found.page.bytes));
+    if (!text.ok() ||
+        canonicaliser_.Canonicalise(*text, nullptr, url) !=
+            storage::UrlOutcome::kOk ||
+        filter_.Judge(url) != storage::UrlVerdict::kAllowed) {
+      dropped.cash += found.cash;
+      ++dropped.urls;
+      continue;
+    }
+    found.page = storage::PageKeyOf(url);
+    const storage::SiteId owner = view.OwnerOf(found.page.bytes).value_or(self);
+    if (owner == self) {
+      delivery.mine.push_back(std::move(found));
+    } else {
+      delivery.forwarded.emplace_back(owner, std::move(found));
+    }
+  }
+  if (dropped.urls > 0) delivery.dropped.push_back(std::move(dropped));
+  return delivery;
+}
+
+BatchReceiver::Counts BatchReceiver::counts() const {
+  Counts counts;
+  counts.batches = batches_;
+  counts.repeated = repeated_;
+  counts.refused = refused_;
+  counts.urls = urls_;
+  counts.forwarded = forwarded_;
+  counts.filtered = filtered_;
+  return counts;
+}
+
+}  // namespace gannet::federation

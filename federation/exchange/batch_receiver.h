@@ -1,0 +1,75 @@
+// BatchReceiver takes the batches that other sites send: unpacks them, makes
+// every URL canonical again by this site's own rules, sees to whom each belongs
+// by the map of today, and writes all of it at once (storage/crawl_db,
+// receiving.cc). A batch is taken whole or not at all. Senders are assumed to
+// be broken; that they are who they say was checked before. Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "federation/exchange/batch_codec.h"
+#include "federation/map/map_holder.h"
+#include "proto/peers.pb.h"
+#include "storage/crawl_db/crawl_db.h"
+#include "storage/url/canonical.h"
+#include "storage/url/filter.h"
+
+namespace gannet::federation {
+
+struct BatchReceiverSettings {
+  BatchLimits limits;
+  int64_t most_host_pages = 0;  // fetch.max_pages_per_host.
+  // A fetched page that is due within this keeps the cash that it gets.
+  absl::Duration soon = absl::Hours(24);
+  std::function<absl::Time()> now;
+};
+
+class BatchReceiver {
+ public:
+  // All must outlive this.
+  BatchReceiver(BatchReceiverSettings settings, storage::CrawlDb& crawl_db,
+                const MapHolder& maps,
+                const storage::Canonicaliser& canonicaliser,
+                const storage::UrlFilter& filter);
+
+  // kAborted: the batch's map is newer, and to be fetched first.
+  // kInvalidArgument, kResourceExhausted (too large), kUnimplemented (another
+  // version): the sender is broken. kOutOfRange: it is not the next batch.
+  // kPermissionDenied: this site, or the sender, is no longer in the map. A
+  // full disk is kResourceExhausted too, and says so.
+  absl::StatusOr<storage::Receipt> Take(const storage::Peer& from,
+                                        const peers::Batch& batch);
+
+  // Since the start.
+  struct Counts {
+    uint64_t batches = 0;
+    uint64_t repeated = 0;  // Came before.
+    uint64_t refused = 0;
+    uint64_t urls = 0;
+    uint64_t forwarded = 0;
+    uint64_t filtered = 0;  // URLs that this site's rules do not accept.
+  };
+  Counts counts() const;
+
+ private:
+  absl::StatusOr<storage::Delivery> Unpack(const storage::Peer& from,
+                                           const peers::Batch& batch,
+                                           const MapView& view);
+
+  const BatchReceiverSettings settings_;
+  storage::CrawlDb& crawl_db_;
+  const MapHolder& maps_;
+  const storage::Canonicaliser& canonicaliser_;
+  const storage::UrlFilter& filter_;
+  std::atomic<uint64_t> batches_ = 0, repeated_ = 0, refused_ = 0, urls_ = 0,
+                        forwarded_ = 0, filtered_ = 0;
+};
+
+}  // namespace gannet::federation

@@ -1,0 +1,150 @@
+#include "federation/exchange/pump.h"
+
+#include <fmt/format.h>
+
+#include <deque>
+#include <utility>
+
+#include "federation/exchange/greeting.h"
+
+namespace gannet::federation {
+
+// One stream's life.
+class Pump::Session {
+ public:
+  Session(Pump& pump, std::shared_ptr<const MapView> view, PutStream& stream)
+      : pump_(pump), view_(std::move(view)), stream_(stream) {}
+
+  absl::Status Greet();
+  absl::Status Send(const std::atomic<bool>& stop);
+
+ private:
+  struct Flying {
+    uint64_t sequence = 0;
+    uint64_t urls = 0;
+  };
+
+  absl::Status Ended() { return stream_.Finish(); }
+  absl::Status Write(const storage::OutboxCut& cut);
+  // Waits for the receiver's next word.
+  absl::Status Hear();
+  absl::Status Heed(uint64_t last);
+
+  Pump& pump_;
+  const std::shared_ptr<const MapView> view_;
+  PutStream& stream_;
+  storage::Peer peer_;
+  std::deque<Flying> flying_;
+};
+
+absl::Status Pump::Session::Greet() {
+  const auto identity = pump_.crawl_db_.identity();
+  if (!identity.ok()) return identity.status();
+  auto greeting = MakeGreeting(*view_, identity->incarnation());
+  if (!greeting.ok()) return greeting.status();
+  peers::PutRequest request;
+  *request.mutable_greeting() = *std::move(greeting);
+  if (!stream_.Write(request)) return Ended();
+  peers::PutReply reply;
+  if (!stream_.Read(reply)) return Ended();
+  absl::StatusOr<storage::Peer> peer = CheckGreeting(*view_, reply.greeting());
+  if (!peer.ok()) return peer.status();
+  if (peer->site != pump_.to_) {
+    return absl::PermissionDeniedError(fmt::format(
+        "site {} answers where site {} should",
+        static_cast<uint32_t>(peer->site), static_cast<uint32_t>(pump_.to_)));
+  }
+  peer_ = *peer;
+  if (absl::Status s = pump_.crawl_db_.OpenPair(peer_); !s.ok()) return s;
+  return pump_.crawl_db_.Acknowledge(peer_, reply.last());
+}
+
+absl::Status Pump::Session::Write(const storage::OutboxCut& cut) {
+  peers::PutRequest request;
+  peers::Batch& batch = *request.mutable_batch();
+  batch.set_sequence(cut.sequence);
+  batch.set_term(view_->map().term());
+  batch.set_epoch(view_->map().epoch());
+  batch.set_cash_so_far(cut.batch.cash_so_far());
+  auto urls = EncodeBatch(cut.batch, pump_.settings_.compression);
+  if (!urls.ok()) return urls.status();
+  *batch.mutable_urls() = *std::move(urls);
+  flying_.push_back(
+      {cut.sequence, static_cast<uint64_t>(cut.batch.urls_size())});
+  pump_.bytes_ += batch.urls().size();
+  return stream_.Write(request) ? absl::OkStatus() : Ended();
+}
+
+absl::Status Pump::Session::Heed(uint64_t last) {
+  if (absl::Status s = pump_.crawl_db_.Acknowledge(peer_, last); !s.ok()) {
+    return s;
+  }
+  while (!flying_.empty() && flying_.front().sequence <= last) {
+    ++pump_.batches_;
+    pump_.urls_ += flying_.front().urls;
+    flying_.pop_front();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Pump::Session::Hear() {
+  peers::PutReply reply;
+  if (!stream_.Read(reply)) return Ended();
+  return Heed(reply.last());
+}
+
+absl::Status Pump::Session::Send(const std::atomic<bool>& stop) {
+  const PumpSettings& settings = pump_.settings_;
+  auto cuts = pump_.crawl_db_.Sending(pump_.to_);
+  if (!cuts.ok()) return cuts.status();
+  for (const storage::OutboxCut& cut : *cuts) {
+    if (absl::Status s = Write(cut); !s.ok()) return s;
+  }
+  while (!stop && pump_.maps_.view() == view_) {
+    if (flying_.size() < settings.most_unacknowledged) {
+      auto cut = pump_.crawl_db_.CutOutbox(peer_, settings.urls_of_batch,
+                                           settings.bytes_of_batch);
+      if (cut.ok()) {
+        if (absl::Status s = Write(*cut); !s.ok()) return s;
+        continue;
+      }
+      if (!absl::IsNotFound(cut.status())) return cut.status();
+    }
+    if (flying_.empty()) {
+      (void)pump_.maps_.Await(view_, settings.look_every);
+    } else if (absl::Status s = Hear(); !s.ok()) {
+      return s;
+    }
+  }
+  while (!flying_.empty()) {
+    if (absl::Status s = Hear(); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+Pump::Pump(PumpSettings settings, storage::CrawlDb& crawl_db,
+           const MapHolder& maps, storage::SiteId to)
+    : settings_(std::move(settings)),
+      crawl_db_(crawl_db),
+      maps_(maps),
+      to_(to) {}
+
+absl::Status Pump::Run(PutStream& stream, const std::atomic<bool>& stop) {
+  const std::shared_ptr<const MapView> view = maps_.view();
+  if (view == nullptr) {
+    return absl::FailedPreconditionError("this site is in no federation");
+  }
+  Session session(*this, view, stream);
+  if (absl::Status s = session.Greet(); !s.ok()) return s;
+  return session.Send(stop);
+}
+
+Pump::Counts Pump::counts() const {
+  Counts counts;
+  counts.batches = batches_;
+  counts.urls = urls_;
+  counts.bytes = bytes_;
+  return counts;
+}
+
+}  // namespace gannet::federation

@@ -1,0 +1,72 @@
+// Pump sends an outbox to the site that owns its URLs, over one stream at a
+// time: first what was cut before and not acknowledged, then batch after batch,
+// a few at once. Whatever ends the stream, the next one goes on where the
+// receiver says that it is. Used by one thread, but for counts().
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "federation/exchange/batch_codec.h"
+#include "federation/map/map_holder.h"
+#include "proto/peers.pb.h"
+#include "storage/crawl_db/crawl_db.h"
+
+namespace gannet::federation {
+
+// One call of PutIfAbsent, whatever carries it.
+class PutStream {
+ public:
+  virtual ~PutStream() = default;
+  // False: the stream has ended, and Finish() says why.
+  virtual bool Write(const peers::PutRequest& request) = 0;
+  virtual bool Read(peers::PutReply& reply) = 0;
+  virtual absl::Status Finish() = 0;
+};
+
+struct PumpSettings {
+  size_t urls_of_batch = 4096;
+  // Of keys, before they are packed: a web of long URLs must not make batches
+  // that the receiver refuses.
+  size_t bytes_of_batch = 1 << 20;
+  size_t most_unacknowledged = 4;  // Batches.
+  // How often it looks into an outbox that was empty.
+  absl::Duration look_every = absl::Milliseconds(200);
+  BatchCompression compression;
+};
+
+class Pump {
+ public:
+  // Both must outlive this.
+  Pump(PumpSettings settings, storage::CrawlDb& crawl_db, const MapHolder& maps,
+       storage::SiteId to);
+
+  // Sends until the stream ends, `stop` is set, or a new map comes, by which
+  // the outbox may have to be sorted anew; then what is under way is waited
+  // for, so who cannot wait ends the stream. The receiver's refusals as they
+  // are: kOutOfRange, kDataLoss, kInvalidArgument say that one of the two sites
+  // is not what it should be.
+  absl::Status Run(PutStream& stream, const std::atomic<bool>& stop);
+
+  // Since the start.
+  struct Counts {
+    uint64_t batches = 0;  // That were acknowledged.
+    uint64_t urls = 0;
+    uint64_t bytes = 0;  // Of packed batches, sent again or not.
+  };
+  Counts counts() const;
+
+ private:
+  class Session;
+
+  const PumpSettings settings_;
+  storage::CrawlDb& crawl_db_;
+  const MapHolder& maps_;
+  const storage::SiteId to_;
+  std::atomic<uint64_t> batches_ = 0, urls_ = 0, bytes_ = 0;
+};
+
+}  // namespace gannet::federation

@@ -1,0 +1,50 @@
+// What a map says at a glance, and whether it can be one at all: maps come from
+// peers, from files and from an old disk, and are looked at before they are
+// believed. Functions only; thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "proto/federation.pb.h"
+
+namespace gannet::federation {
+
+using Map = proto::FederationMap;
+
+// Bounds on what a map may hold: what is beyond is a mistake or a forgery.
+inline constexpr uint32_t kMapVersion = 1;
+inline constexpr int kMostSites = 10'000;
+inline constexpr int kMostBlocked = 1'000'000;
+// Changes are rare: a higher epoch would leave no room for the next.
+inline constexpr uint64_t kLastEpoch = uint64_t{1} << 48;
+
+bool IsSame(const google::protobuf::Message& a,
+            const google::protobuf::Message& b);
+// Null if there is none.
+const proto::MapSite* FindSite(const Map& map, std::string_view name);
+const proto::MapSite* FindSite(const Map& map, uint32_t id);
+// Takes part in exchange: a member, or leaving.
+bool IsActive(const proto::MapSite& site);
+bool IsNewer(const Map& a, const Map& b);
+bool IsNewer(uint64_t term, uint64_t epoch, const Map& than);
+// The same version with other content: one of them is a forgery or a mistake.
+bool Contradicts(const Map& a, const Map& b);
+bool IsHandingOff(const Map& map);
+// kInvalidArgument says what is wrong with it: what came from a peer or a file
+// is looked at before it is believed.
+absl::Status CheckMap(const Map& map);
+// Letters, digits, '-', '_' and '.', as in archive files and certificates.
+absl::Status CheckSiteName(std::string_view name);
+absl::Status CheckPeerAddress(std::string_view address);
+// kFailedPrecondition names the rule that differs, and both values.
+absl::Status CheckRules(const proto::MapRules& federations,
+                        const proto::MapRules& sites);
+// Of a site that has joined, or wants to.
+absl::Status CheckJoinedSite(const proto::MapSite& site);
+// Kind and virtual nodes; the shares are CheckMap()'s.
+absl::Status CheckPlacementSettings(const proto::MapPlacement& placement);
+absl::Status CheckBlockable(std::string_view domain);
+
+}  // namespace gannet::federation

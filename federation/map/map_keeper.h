@@ -1,0 +1,41 @@
+// MapKeeper is where the federation's map is kept: by one of the sites
+// (registrar), in a file that the administrator copies, or in etcd. The sites
+// need it to change the map, never to crawl. Implementations are thread-safe.
+#pragma once
+
+#include <functional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "federation/map/map_check.h"
+
+namespace gannet::federation {
+
+class MapKeeper {
+ public:
+  virtual ~MapKeeper() = default;
+
+  // kNotFound: there is none yet. kUnavailable: nobody answers.
+  virtual absl::StatusOr<Map> Get() = 0;
+
+  // Puts `next` in the place of `expected`. kAborted: somebody was quicker, and
+  // the change is to be made again on the new map. kUnavailable: nobody
+  // answers, and whether it happened is unknown until Get() does.
+  // kFailedPrecondition: it cannot be changed from here, and how it can.
+  virtual absl::Status CompareAndSwap(const Map& expected, const Map& next) = 0;
+
+  // Waits for a map newer than `known`, at most so long; then whatever is
+  // there. Errors as Get().
+  virtual absl::StatusOr<Map> Watch(const Map& known,
+                                    absl::Duration at_most) = 0;
+};
+
+// Makes a change until it is made on the map that there is; gives up after a
+// few, for then something else is wrong. A change that changes nothing (the
+// same epoch) writes nothing.
+absl::StatusOr<Map> ChangeMap(
+    MapKeeper& keeper,
+    const std::function<absl::StatusOr<Map>(const Map&)>& change);
+
+}  // namespace gannet::federation

@@ -1,0 +1,50 @@
+// AgentSocket is where an agent and the commands of its site meet: a Unix
+// socket in the data folder, for its owner only. It is named by way of an open
+// folder, since the kernel takes no more than 107 bytes of a socket's path and
+// data folders may be deep. A move-only value; the path is good while it lives.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace gannet::sites {
+
+inline constexpr char kAgentSocket[] = "agent.sock";
+
+class AgentSocket {
+ public:
+  // kNotFound if there is no such folder.
+  static absl::StatusOr<AgentSocket> In(const std::string& data_folder);
+
+  AgentSocket(AgentSocket&& other) noexcept
+      : data_folder_(std::move(other.data_folder_)),
+        folder_(std::exchange(other.folder_, -1)) {}
+  AgentSocket& operator=(AgentSocket&&) = delete;
+  ~AgentSocket();
+
+  // Short, and good in this process only.
+  std::string path() const;
+  // For people.
+  std::string name() const;
+
+  // OK if somebody listens. kNotFound: nobody does, the socket is not there or
+  // was left by an agent that was killed. kPermissionDenied: it is another
+  // user's.
+  absl::Status Knock() const;
+
+  // Takes a socket that nobody listens on out of the way. REQUIRES: this
+  // process holds the data folder.
+  absl::Status Remove() const;
+
+ private:
+  AgentSocket(std::string data_folder, int folder)
+      : data_folder_(std::move(data_folder)), folder_(folder) {}
+
+  std::string data_folder_;
+  int folder_;
+};
+
+}  // namespace gannet::sites

@@ -1,0 +1,131 @@
+#include "sites/admin/archived_page.h"
+
+#include <filesystem>
+
+#include "jobs/parse/content_decoder.h"
+#include "jobs/parse/response_fields.h"
+#include "storage/archive/archive_name.h"
+#include "storage/archive/disk.h"
+#include "storage/archive/http_message.h"
+#include "storage/archive/warc_reader.h"
+
+namespace gannet::sites {
+namespace {
+
+// A person asked for one page: more than a round would read, but no bomb.
+constexpr size_t kMaxDecodedBytes = size_t{256} << 20;
+
+void DecodeContent(ArchivedPage& page) {
+  jobs::ContentDecoder decoder(kMaxDecodedBytes);
+  std::string_view decoded;
+  if (decoder.Decode(page.content_encoding, page.body, decoded) !=
+      jobs::DecodeOutcome::kOk) {
+    return;
+  }
+  if (decoded.data() != page.body.data()) page.body = std::string(decoded);
+  page.content_encoding.clear();
+}
+
+// The WARC file of that number, finished or not; empty if it is gone.
+std::filesystem::path WarcFile(const std::string& data, uint32_t number) {
+  const auto files =
+      storage::ListFolder(std::filesystem::path(data) / "archive");
+  if (!files.ok()) return {};
+  for (const std::filesystem::path& file : *files) {
+    const auto name = storage::ParseArchiveName(file.filename().string());
+    if (name.has_value() && name->number == storage::FileNumber{number} &&
+        (name->kind == storage::ArchiveName::Kind::kOpen ||
+         name->kind == storage::ArchiveName::Kind::kFinished)) {
+      return file;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+// The metadata record stands behind the response (jobs/fetch/page_worker.cc).
+std::optional<std::string> RecordedCanonical(const std::string& data,
+                                             const proto::PageRecord& record) {
+  if (!record.has_archive()) return std::nullopt;
+  auto source = storage::FileSource(WarcFile(data, record.archive().file()));
+  if (!source.ok()) return std::nullopt;
+  storage::WarcReader reader(
+      *std::move(source), {},
+      record.archive().offset() + record.archive().length());
+  const absl::StatusOr<bool> found = reader.Next();
+  if (!found.ok() || !*found ||
+      reader.header().type != storage::RecordType::kMetadata) {
+    return std::nullopt;
+  }
+  const absl::StatusOr<std::string> block = reader.ReadWholeBlock();
+  if (!block.ok()) return std::nullopt;
+  for (std::string_view rest = *block; !rest.empty();) {
+    const size_t end = rest.find('\n');
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    const size_t colon = line.find(':');
+    if (colon == std::string_view::npos ||
+        !storage::SameName(line.substr(0, colon), "canonical")) {
+      continue;
+    }
+    const std::string_view url = storage::TrimBlanks(line.substr(colon + 1));
+    if (!url.empty()) return std::string(url);
+  }
+  return std::nullopt;
+}
+
+storage::Position PositionOf(const proto::PageRecord& record) {
+  return {storage::FileNumber{record.archive().file()},
+          record.archive().offset(), record.archive().length()};
+}
+
+absl::StatusOr<ArchivedPage> ReadArchivedPage(storage::Archive& archive,
+                                              const proto::PageRecord& record) {
+  if (!record.has_archive()) {
+    return absl::NotFoundError(
+        "the page has no archived content: it was never fetched whole");
+  }
+  absl::StatusOr<storage::ArchivedRecord> read =
+      archive.Read(PositionOf(record));
+  if (!read.ok()) return read.status();
+  const storage::HttpHead head = storage::SplitHttpResponse(read->block);
+  ArchivedPage page;
+  page.http_status = head.status;
+  page.fields = head.fields;
+  page.content_type = head.Get("Content-Type");
+  jobs::ResponseFields fields;
+  jobs::ReadResponseFields(head.fields, "", fields);
+  page.content_encoding = fields.content_encoding;
+  page.body = storage::HttpBody(read->block);
+  DecodeContent(page);
+  return page;
+}
+
+std::optional<std::string_view> ArchivedHtml::Html(const ArchivedPage& page) {
+  if (!page.content_encoding.empty()) return std::nullopt;
+  jobs::ResponseFields fields;
+  jobs::ReadResponseFields(page.fields, "", fields);
+  const bool is_html = fields.has_content_type
+                           ? fields.media_type == "text/html" ||
+                                 fields.media_type == "application/xhtml+xml"
+                           : jobs::LooksLikeHtml(page.body);
+  if (!is_html) return std::nullopt;
+  return charsets_.Decode(page.body, fields.charset).text;
+}
+
+std::optional<std::string> ArchivedHtml::Title(std::string_view html) {
+  if (!scanner_.Read(html, facts_) && !gumbo_.Read(html, facts_)) {
+    scanner_.ReadAnyway(html, facts_);
+  }
+  if (!facts_.has_title) return std::nullopt;
+  return facts_.title;
+}
+
+std::string ArchivedHtml::Text(std::string_view html) {
+  std::string text;
+  text_.Append(html, text);
+  return text;
+}
+
+}  // namespace gannet::sites

@@ -1,0 +1,92 @@
+#include "sites/admin/local_admin.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "sites/admin/utf8.h"
+#include "sites/config/config_text.h"
+
+namespace gannet::sites {
+namespace {
+
+absl::Status NobodyRunsRounds() {
+  return absl::FailedPreconditionError(
+      "no agent runs here: 'gannet serve' starts one, 'gannet round' runs "
+      "rounds by hand");
+}
+
+}  // namespace
+
+LocalAdmin::LocalAdmin(SiteConfig config, std::string config_file,
+                       storage::SiteStore& store, RoundsControl* rounds)
+    : config_file_(std::move(config_file)),
+      store_(store),
+      rounds_(rounds),
+      archive_meter_(std::filesystem::path(config.site.data) / "archive"),
+      config_(std::make_shared<const SiteConfig>(std::move(config))) {}
+
+std::shared_ptr<const SiteConfig> LocalAdmin::config() const {
+  storage::MutexLock lock(&mu_);
+  return config_;
+}
+
+void LocalAdmin::SetConfig(SiteConfig config) {
+  auto shared = std::make_shared<const SiteConfig>(std::move(config));
+  storage::MutexLock lock(&mu_);
+  config_ = std::move(shared);
+}
+
+absl::Status LocalAdmin::GetConfiguration(const admin::GetConfigurationRequest&,
+                                          admin::Configuration& reply) {
+  reply.set_yaml(Utf8(ConfigText(*config())));
+  reply.set_file(Utf8(config_file_));
+  return absl::OkStatus();
+}
+
+absl::Status LocalAdmin::Verify(const admin::VerifyRequest& request,
+                                admin::Verification& reply) {
+  storage::MutexLock lock(&verify_mu_);
+  auto checks = store_.Verify(request.full());
+  if (!checks.ok()) return checks.status();
+  reply.set_ok(true);
+  for (const storage::Check& check : *checks) {
+    if (!check.ok) reply.set_ok(false);
+    admin::Verification::Check& row = *reply.add_checks();
+    row.set_name(check.name);
+    row.set_ok(check.ok);
+    row.set_detail(Utf8(check.detail));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LocalAdmin::RunRounds(const admin::RunRoundsRequest& request,
+                                   const Sink<admin::RunProgress>& sink) {
+  if (rounds_ == nullptr) return NobodyRunsRounds();
+  return rounds_->Run(request, sink);
+}
+
+absl::Status LocalAdmin::StopRounds(const admin::StopRoundsRequest&,
+                                    admin::RoundsState& reply) {
+  if (rounds_ == nullptr) return NobodyRunsRounds();
+  return rounds_->Stop(reply);
+}
+
+absl::Status LocalAdmin::PauseRounds(const admin::PauseRoundsRequest&,
+                                     admin::RoundsState& reply) {
+  if (rounds_ == nullptr) return NobodyRunsRounds();
+  return rounds_->Pause(reply);
+}
+
+absl::Status LocalAdmin::ResumeRounds(const admin::ResumeRoundsRequest&,
+                                      admin::RoundsState& reply) {
+  if (rounds_ == nullptr) return NobodyRunsRounds();
+  return rounds_->Resume(reply);
+}
+
+absl::Status LocalAdmin::Reload(const admin::ReloadRequest&,
+                                admin::Reloaded& reply) {
+  if (rounds_ == nullptr) return NobodyRunsRounds();
+  return rounds_->Reload(reply);
+}
+
+}  // namespace gannet::sites

@@ -1,0 +1,136 @@
+// LocalAdmin's verbs that tell how a site is doing.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "absl/time/clock.h"
+#include "sites/admin/local_admin.h"
+#include "sites/admin/message_times.h"
+#include "sites/admin/names.h"
+#include "storage/crawl_db/score.h"
+
+namespace gannet::sites {
+namespace {
+
+constexpr absl::Duration kLeastBetweenLooks = absl::Milliseconds(100);
+constexpr uint32_t kMostReports = 100'000;
+// A sample costs as many neighbouring rows and look-ups: some 20 ms.
+constexpr size_t kFrontierSample = 2'000;
+constexpr uint32_t kDeepest = 12;
+
+// Of a report that is not JSON any more, its number is left.
+std::string ReportOf(uint64_t number, const std::string& text) {
+  nlohmann::json report =
+      nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!report.is_object()) report = nlohmann::json::object();
+  if (!report.contains("round")) report["round"] = number;
+  return report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+absl::Status LocalAdmin::GetStatus(const admin::GetStatusRequest&,
+                                   admin::Status& reply) {
+  const auto identity = db().identity();
+  if (!identity.ok()) return identity.status();
+  const auto next_due = db().NextDue();
+  if (!next_due.ok()) return next_due.status();
+  const auto blocked = db().Blocked();
+  if (!blocked.ok()) return blocked.status();
+  const storage::Totals totals = db().totals();
+  const proto::RoundJournal journal = db().journal();
+
+  reply.set_site(identity->name());
+  reply.set_epoch(identity->epoch());
+  reply.set_round(journal.number());
+  reply.set_phase(PhaseName(journal.phase()));
+  for (size_t i = 0; i < totals.pages_by_state.size(); ++i) {
+    (*reply.mutable_pages())[StateName(static_cast<proto::PageState>(i))] =
+        totals.pages_by_state[i];
+  }
+  reply.set_known(totals.KnownPages());
+  reply.set_frontier(totals.frontier_pages);
+  reply.set_scheduled(totals.scheduled_pages);
+  reply.set_in_round(totals.round_pages);
+  reply.set_finished(totals.finished_pages);
+  reply.set_deferred(totals.deferred_urls);
+  reply.set_dropped(totals.dropped_urls);
+  for (const auto& [site, urls] : totals.outbox_urls) {
+    (*reply.mutable_outbox())[std::to_string(static_cast<uint32_t>(site))] =
+        urls;
+  }
+  if (next_due->has_value()) *reply.mutable_next_due() = ToMessage(**next_due);
+  *reply.mutable_archive() = archive_meter_.Look();
+  reply.set_blocked_domains(static_cast<int64_t>(blocked->size()));
+  std::error_code none;
+  const auto space = std::filesystem::space(config()->site.data, none);
+  if (!none) reply.set_free_bytes(space.available);
+  if (rounds_ != nullptr) *reply.mutable_agent() = rounds_->Look();
+  return absl::OkStatus();
+}
+
+absl::Status LocalAdmin::WatchStatus(const admin::WatchStatusRequest& request,
+                                     const Sink<admin::Status>& sink) {
+  absl::Duration every =
+      request.has_every() ? FromMessage(request.every()) : absl::Seconds(1);
+  if (every < absl::ZeroDuration()) {
+    return absl::InvalidArgumentError("'every' must not be negative");
+  }
+  every = std::max(every, kLeastBetweenLooks);
+  for (;;) {
+    admin::Status status;
+    if (absl::Status s = GetStatus({}, status); !s.ok()) return s;
+    if (!sink(status)) return absl::OkStatus();
+    absl::SleepFor(every);
+  }
+}
+
+absl::Status LocalAdmin::ListRounds(const admin::ListRoundsRequest& request,
+                                    admin::RoundReports& reply) {
+  const uint64_t most =
+      request.most() == 0 ? 10 : std::min(request.most(), kMostReports);
+  const uint64_t last = db().journal().number();
+  // The open round has no report: one more is looked at.
+  for (uint64_t n = last > most ? last - most : 1; n <= last; ++n) {
+    absl::StatusOr<std::string> text = db().Report(n);
+    if (absl::IsNotFound(text.status())) continue;
+    if (!text.ok()) return text.status();
+    *reply.add_reports() = ReportOf(n, *text);
+  }
+  if (static_cast<uint64_t>(reply.reports_size()) > most) {
+    reply.mutable_reports()->DeleteSubrange(
+        0, reply.reports_size() - static_cast<int>(most));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LocalAdmin::GetFrontier(const admin::GetFrontierRequest&,
+                                     admin::Frontier& reply) {
+  auto sample = db().SampleFrontier(kFrontierSample);
+  if (!sample.ok()) return sample.status();
+  double depths[kDeepest + 1] = {};
+  std::map<int64_t, double> scores;
+  for (const storage::FrontierSample& page : *sample) {
+    depths[std::min(page.depth, kDeepest)] += page.stands_for;
+    // A bucket for each tenfold.
+    int64_t from = 1;
+    while (from <= static_cast<int64_t>(page.score) / 10) from *= 10;
+    scores[page.score == 0 ? 0 : from] += page.stands_for;
+  }
+  reply.set_pages(db().totals().frontier_pages);
+  reply.set_sampled(static_cast<int64_t>(sample->size()));
+  for (uint32_t depth = 0; depth <= kDeepest; ++depth) {
+    admin::Frontier::Bucket& bucket = *reply.add_by_depth();
+    bucket.set_from(depth);
+    bucket.set_pages(static_cast<int64_t>(depths[depth] + 0.5));
+  }
+  for (const auto& [from, pages] : scores) {
+    admin::Frontier::Bucket& bucket = *reply.add_by_score();
+    bucket.set_from(from);
+    bucket.set_pages(static_cast<int64_t>(pages + 0.5));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace gannet::sites

@@ -1,0 +1,185 @@
+#include "sites/agent/admin_server.h"
+
+#include <fmt/format.h>
+#include <grpc/grpc_security_constants.h>
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
+#include <grpcpp/security/auth_metadata_processor.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/security/tls_certificate_provider.h>
+#include <grpcpp/security/tls_credentials_options.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "sites/admin/agent_socket.h"
+#include "sites/admin/keep_grpc.h"
+#include "sites/agent/admin_service.h"
+#include "sites/agent/call_watcher.h"
+#include "sites/agent/certificate.h"
+#include "storage/mutex.h"
+
+namespace gannet::sites {
+namespace {
+
+constexpr int kMostMessageBytes = 16 << 20;
+// Each call under way holds a thread; these are for calls beside the streams,
+// and for those that are told that there are too many.
+constexpr int kMostThreads = kMostStreams + 64;
+constexpr unsigned kLookAtFilesSeconds = 10;
+
+// Lets in who has an administrator's certificate, whatever the call.
+class AdministratorsOnly : public grpc::AuthMetadataProcessor {
+ public:
+  bool IsBlocking() const override { return false; }
+
+  grpc::Status Process(const InputMetadata&, grpc::AuthContext* context,
+                       OutputMetadata*, OutputMetadata*) override {
+    for (const grpc::string_ref& pem :
+         context->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME)) {
+      if (IsAdministrator({pem.data(), pem.size()})) return grpc::Status::OK;
+    }
+    return grpc::Status(
+        grpc::StatusCode::PERMISSION_DENIED,
+        "this certificate is not an administrator's: it needs "
+        "OU=administrators in its Subject, or the alternative name "
+        "URI:gannet:administrator");
+  }
+};
+
+std::shared_ptr<grpc::ServerCredentials> TcpCredentials(const TlsSection& tls) {
+  grpc::experimental::TlsServerCredentialsOptions options(
+      std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(
+          tls.key, tls.cert, tls.ca, kLookAtFilesSeconds));
+  options.watch_root_certs();
+  options.watch_identity_key_cert_pairs();
+  options.set_cert_request_type(
+      GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  auto credentials = grpc::experimental::TlsServerCredentials(options);
+  credentials->SetAuthMetadataProcessor(std::make_shared<AdministratorsOnly>());
+  return credentials;
+}
+
+// What is made while this lives is for its owner only. Of the whole process,
+// so only while it starts.
+class PrivateFiles {
+ public:
+  PrivateFiles() : old_(umask(0177)) {}
+  ~PrivateFiles() { umask(old_); }
+
+ private:
+  const mode_t old_;
+};
+
+}  // namespace
+
+class AdminServer::Parts {
+ public:
+  Parts(AgentSocket socket, Admin& admin)
+      : socket_(std::move(socket)), service_(admin) {}
+
+  absl::Status Start(const AdminServerSettings& settings, AdminCalls& calls,
+                     Log& log);
+  void Stop(absl::Duration grace) ABSL_LOCKS_EXCLUDED(mu_);
+  int port() const { return port_; }
+
+ private:
+  const AgentSocket socket_;
+  AdminService service_;
+  int port_ = 0;
+  storage::Mutex mu_;
+  std::unique_ptr<grpc::Server> server_ ABSL_GUARDED_BY(mu_);
+};
+
+absl::Status AdminServer::Parts::Start(const AdminServerSettings& settings,
+                                       AdminCalls& calls, Log& log) {
+  if (absl::Status s = socket_.Remove(); !s.ok()) return s;
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  grpc::ResourceQuota quota("admin");
+  quota.SetMaxThreads(kMostThreads);
+  builder.SetResourceQuota(quota);
+  builder.SetMaxReceiveMessageSize(kMostMessageBytes);
+  builder.SetMaxSendMessageSize(kMostMessageBytes);
+  // Two agents on one port would share its callers out.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  // RemoteAdmin looks every 30 s whether the other side is there.
+  builder.AddChannelArgument(
+      GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 20'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.RegisterService(service_.service());
+  std::vector<
+      std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>>
+      watchers;
+  watchers.push_back(std::make_unique<CallWatcher>(calls, log));
+  builder.experimental().SetInterceptorCreators(std::move(watchers));
+  builder.AddListeningPort("unix:" + socket_.path(),
+                           grpc::InsecureServerCredentials());
+  if (!settings.address.empty()) {
+    if (auto expires = CheckTlsFiles(settings.tls); !expires.ok()) {
+      return expires.status();
+    }
+    builder.AddListeningPort(settings.address, TcpCredentials(settings.tls),
+                             &port_);
+  }
+  storage::MutexLock lock(&mu_);
+  {
+    const PrivateFiles umask_while_it_binds;
+    server_ = builder.BuildAndStart();
+  }
+  if (server_ == nullptr) {
+    return absl::FailedPreconditionError(fmt::format(
+        "the admin API cannot listen on {}{}; is the address another "
+        "program's, or not this machine's?",
+        socket_.name(),
+        settings.address.empty() ? "" : " and " + settings.address));
+  }
+  if (chmod(socket_.path().c_str(), 0600) != 0) {
+    return absl::InternalError(
+        fmt::format("{} cannot be made private", socket_.name()));
+  }
+  server_->GetHealthCheckService()->SetServingStatus(true);
+  return absl::OkStatus();
+}
+
+void AdminServer::Parts::Stop(absl::Duration grace) {
+  std::unique_ptr<grpc::Server> server;
+  {
+    storage::MutexLock lock(&mu_);
+    server = std::move(server_);
+  }
+  if (server == nullptr) return;
+  service_.EndStreams();
+  server->GetHealthCheckService()->Shutdown();
+  server->Shutdown(std::chrono::system_clock::now() +
+                   absl::ToChronoMilliseconds(grace));
+  server.reset();
+  (void)socket_.Remove();  // gRPC has, if all went well.
+}
+
+AdminServer::AdminServer(std::unique_ptr<Parts> parts)
+    : parts_(std::move(parts)) {}
+
+AdminServer::~AdminServer() { Stop(absl::Seconds(1)); }
+
+absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(
+    const AdminServerSettings& settings, Admin& admin, AdminCalls& calls,
+    Log& log) {
+  KeepGrpc();
+  absl::StatusOr<AgentSocket> socket = AgentSocket::In(settings.data_folder);
+  if (!socket.ok()) return socket.status();
+  auto parts = std::make_unique<Parts>(*std::move(socket), admin);
+  if (absl::Status s = parts->Start(settings, calls, log); !s.ok()) return s;
+  return std::unique_ptr<AdminServer>(new AdminServer(std::move(parts)));
+}
+
+void AdminServer::Stop(absl::Duration grace) { parts_->Stop(grace); }
+int AdminServer::port() const { return parts_->port(); }
+
+}  // namespace gannet::sites

@@ -1,0 +1,52 @@
+// AdminServer serves the admin API: always on the socket in the data folder,
+// which only its owner can open, and over TCP if the configuration says so, to
+// who shows an administrator's certificate (certificate.h). Reflection and
+// health checking are on, so that tools such as grpcurl and load balancers need
+// nothing from us. Renewed certificates are taken up within ten seconds.
+// Thread-safe.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "sites/admin/admin.h"
+#include "sites/agent/admin_calls.h"
+#include "sites/agent/log.h"
+#include "sites/config/site_config.h"
+
+namespace gannet::sites {
+
+struct AdminServerSettings {
+  std::string data_folder;  // This process must hold it.
+  std::string address;      // listen.admin; empty: the socket only.
+  TlsSection tls;
+};
+
+class AdminServer {
+ public:
+  // A socket left by an agent that was killed is removed. All three must
+  // outlive this. kInvalidArgument: the TLS files cannot be used;
+  // kFailedPrecondition: the address is taken.
+  static absl::StatusOr<std::unique_ptr<AdminServer>> Start(
+      const AdminServerSettings& settings, Admin& admin, AdminCalls& calls,
+      Log& log);
+
+  // Stops, if Stop() did not.
+  ~AdminServer();
+
+  // Takes no more calls, ends the streams, and gives other calls `grace` to
+  // end by themselves. A verb that goes on after that (Verify, Backup) is
+  // waited for: who cannot wait ends the process.
+  void Stop(absl::Duration grace);
+
+  int port() const;  // Of the address; 0 without.
+
+ private:
+  class Parts;
+  explicit AdminServer(std::unique_ptr<Parts> parts);
+  const std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace gannet::sites

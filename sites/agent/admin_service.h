@@ -1,0 +1,34 @@
+// The admin API as a gRPC service: each call is handed to an Admin, and what it
+// says is handed back. Whoever watches or exports holds a thread while it
+// lasts, so there is a bound on them. Thread-safe.
+#pragma once
+
+#include <memory>
+
+#include "sites/admin/admin.h"
+
+namespace grpc {
+class Service;
+}  // namespace grpc
+
+namespace gannet::sites {
+
+inline constexpr int kMostStreams = 64;
+
+class AdminService {
+ public:
+  // `admin` must outlive this.
+  explicit AdminService(Admin& admin);
+  ~AdminService();
+
+  grpc::Service* service();
+
+  // Streams end soon, with kUnavailable: the agent is stopping.
+  void EndStreams();
+
+ private:
+  class Service;
+  const std::unique_ptr<Service> service_;
+};
+
+}  // namespace gannet::sites

@@ -1,0 +1,236 @@
+#include "sites/agent/agent.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "jobs/fetch/steady_now.h"
+#include "sites/admin/local_admin.h"
+#include "sites/admin/message_times.h"
+#include "sites/admin/outcomes.h"
+#include "sites/agent/admin_calls.h"
+#include "sites/agent/admin_server.h"
+#include "sites/agent/certificate.h"
+#include "sites/agent/library_logs.h"
+#include "sites/agent/reload.h"
+#include "sites/agent/round_runner.h"
+#include "sites/agent/site_rounds.h"
+#include "storage/mutex.h"
+
+namespace gannet::sites {
+namespace {
+
+// Calls under way get so long when the agent stops.
+constexpr absl::Duration kGrace = absl::Seconds(2);
+// A round may be silent for its whole time limit (slow hosts), and then some.
+constexpr absl::Duration kStallMargin = absl::Minutes(15);
+constexpr absl::Duration kLookAtCertificate = absl::Seconds(30);
+
+std::string Joined(const std::vector<std::string>& keys) {
+  return fmt::format("{}", fmt::join(keys, " "));
+}
+
+}  // namespace
+
+class Agent::Parts {
+ public:
+  Parts(AgentSettings settings, PreparedRounds prepared,
+        storage::SiteStore& store, Log& log)
+      : settings_(std::move(settings)),
+        store_(store),
+        log_(log),
+        library_logs_(log),
+        rounds_(std::move(prepared), store),
+        runner_(RunnerSettings(), rounds_, log),
+        admin_(settings_.config, settings_.config_file, store, &runner_) {
+    storage::MutexLock lock(&mu_);
+    reload_.set_successful(true);
+    *reload_.mutable_last_success() = ToMessage(absl::Now());
+  }
+  ~Parts();
+
+  absl::Status Start();
+  Admin& admin() { return admin_; }
+  absl::Status Reload(admin::Reloaded& reply) ABSL_LOCKS_EXCLUDED(reload_mu_);
+  absl::Status Healthy();
+  RoundRunner& runner() { return runner_; }
+
+ private:
+  RoundRunnerSettings RunnerSettings();
+  void AddToLook(admin::AgentStatus& status) ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status TakeUp(const SiteConfig& file, admin::Reloaded& reply);
+
+  const AgentSettings settings_;
+  storage::SiteStore& store_;
+  Log& log_;
+  const LibraryLogs library_logs_;
+  AdminCalls calls_;
+  SiteRounds rounds_;
+  RoundRunner runner_;
+  LocalAdmin admin_;
+  std::unique_ptr<AdminServer> server_;
+  std::shared_ptr<void> http_;
+
+  storage::Mutex reload_mu_;  // One at a time.
+  storage::Mutex mu_;
+  admin::ReloadState reload_ ABSL_GUARDED_BY(mu_);
+  std::optional<absl::Time> expires_ ABSL_GUARDED_BY(mu_);
+  absl::Time looked_at_certificate_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
+};
+
+RoundRunnerSettings Agent::Parts::RunnerSettings() {
+  RoundRunnerSettings runner;
+  runner.data_folder = settings_.config.site.data;
+  runner.version = settings_.version;
+  runner.schedule = settings_.config.crawl.schedule;
+  runner.stall = settings_.config.crawl.time_limit + kStallMargin;
+  runner.add_to_look = [this](admin::AgentStatus& status) {
+    AddToLook(status);
+  };
+  runner.site_status = [this](admin::Status& status) {
+    (void)admin_.GetStatus({}, status);
+  };
+  runner.reload = [this](admin::Reloaded& reply) { return Reload(reply); };
+  return runner;
+}
+
+absl::Status Agent::Parts::Start() {
+  const SiteConfig& config = settings_.config;
+  auto server = AdminServer::Start({.data_folder = config.site.data,
+                                    .address = config.listen.admin,
+                                    .tls = config.tls},
+                                   admin_, calls_, log_);
+  if (!server.ok()) return server.status();
+  server_ = *std::move(server);
+  if (settings_.serve_http && !config.listen.http.empty()) {
+    auto http = settings_.serve_http(config.listen.http, admin_,
+                                     [this] { return Healthy(); });
+    if (!http.ok()) return http.status();
+    http_ = *std::move(http);
+  }
+  runner_.Start();
+  log_.Info("agent_started",
+            {{"site", config.site.name},
+             {"data", config.site.data},
+             {"schedule", config.crawl.schedule.ToText()},
+             {"http", config.listen.http},
+             {"admin", config.listen.admin.empty()
+                           ? ""
+                           : fmt::format("port {}", server_->port())},
+             {"version", settings_.version}});
+  return absl::OkStatus();
+}
+
+// Rounds and callers stop side by side: each takes its seconds.
+Agent::Parts::~Parts() {
+  std::thread servers([this] {
+    http_.reset();
+    if (server_ != nullptr) server_->Stop(kGrace);
+  });
+  runner_.End();
+  servers.join();
+}
+
+void Agent::Parts::AddToLook(admin::AgentStatus& status) {
+  for (const auto& [method, counts] : calls_.counts()) {
+    (*status.mutable_admin_requests())[method] = counts.requests;
+    (*status.mutable_admin_request_failures())[method] = counts.failures;
+  }
+  status.set_min_free_bytes(admin_.config()->archive.min_free);
+  storage::MutexLock lock(&mu_);
+  *status.mutable_reload() = reload_;
+  if (settings_.config.listen.admin.empty()) return;
+  if (jobs::SteadyNow() - looked_at_certificate_ > kLookAtCertificate) {
+    looked_at_certificate_ = jobs::SteadyNow();
+    const auto expires = CheckTlsFiles(settings_.config.tls);
+    // Being replaced at this moment: what was known stays.
+    if (expires.ok()) expires_ = *expires;
+  }
+  if (expires_.has_value()) {
+    *status.mutable_certificate_expires() = ToMessage(*expires_);
+  }
+}
+
+absl::Status Agent::Parts::Healthy() {
+  if (runner_.ShowsLife()) return absl::OkStatus();
+  return absl::UnavailableError("the thread that runs rounds hangs");
+}
+
+absl::Status Agent::Parts::TakeUp(const SiteConfig& file,
+                                  admin::Reloaded& reply) {
+  ConfigChange change = ChangeConfig(*admin_.config(), file);
+  absl::StatusOr<PreparedRounds> prepared = settings_.prepare(change.config);
+  if (!prepared.ok()) return prepared.status();
+  // Beyond this point nothing fails.
+  rounds_.SetSettings(*std::move(prepared));
+  runner_.SetSchedule(change.config.crawl.schedule,
+                      change.config.crawl.time_limit + kStallMargin);
+  store_.archive().SetMinFree(change.config.archive.min_free);
+  log_.SetLevel(change.config.log.level);
+  admin_.SetConfig(change.config);
+  reply.mutable_changed()->Assign(change.changed.begin(), change.changed.end());
+  reply.mutable_needs_restart()->Assign(change.needs_restart.begin(),
+                                        change.needs_restart.end());
+  log_.Info("reloaded", {{"changed", Joined(change.changed)},
+                         {"needs_restart", Joined(change.needs_restart)}});
+  return absl::OkStatus();
+}
+
+absl::Status Agent::Parts::Reload(admin::Reloaded& reply) {
+  storage::MutexLock one_at_a_time(&reload_mu_);
+  absl::StatusOr<SiteConfig> file = settings_.read_config();
+  const absl::Status status = file.ok() ? TakeUp(*file, reply) : file.status();
+  storage::MutexLock lock(&mu_);
+  reload_.set_successful(status.ok());
+  reload_.set_error(std::string(status.message()));
+  if (status.ok()) {
+    *reload_.mutable_last_success() = ToMessage(absl::Now());
+    return status;
+  }
+  log_.Error("reload_refused", {{"error", std::string(status.message())},
+                                {"in_force", "the configuration from before"}});
+  // A file that vanished is as wrong as one that cannot be read.
+  if (absl::IsInvalidArgument(status)) return status;
+  return absl::InvalidArgumentError(status.message());
+}
+
+Agent::Agent(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Agent::~Agent() = default;
+
+absl::StatusOr<std::unique_ptr<Agent>> Agent::Start(AgentSettings settings,
+                                                    storage::SiteStore& store,
+                                                    Log& log) {
+  absl::StatusOr<PreparedRounds> prepared = settings.prepare(settings.config);
+  if (!prepared.ok()) return prepared.status();
+  auto parts = std::make_unique<Parts>(std::move(settings),
+                                       *std::move(prepared), store, log);
+  if (absl::Status s = parts->Start(); !s.ok()) return s;
+  return std::unique_ptr<Agent>(new Agent(std::move(parts)));
+}
+
+Admin& Agent::admin() { return parts_->admin(); }
+absl::Status Agent::Reload(admin::Reloaded& reply) {
+  return parts_->Reload(reply);
+}
+absl::Status Agent::Healthy() { return parts_->Healthy(); }
+
+std::string Agent::OneLine() {
+  const admin::AgentStatus look = parts_->runner().Look();
+  if (look.has_progress()) {
+    const admin::Progress& progress = look.progress();
+    return fmt::format("round {}, {}: {} of {} pages", progress.round(),
+                       progress.phase(), Completed(progress.outcomes()),
+                       progress.planned());
+  }
+  std::string line =
+      fmt::format("{} ({})", look.rounds().state(), look.rounds().schedule());
+  if (!look.rounds().last_error().empty()) {
+    line += "; last round failed: " + look.rounds().last_error();
+  }
+  return line;
+}
+
+}  // namespace gannet::sites

@@ -1,0 +1,33 @@
+// What the jobs are to be told, made from the site's configuration. Functions
+// only.
+#pragma once
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "jobs/round/round.h"
+#include "sites/config/site_config.h"
+#include "storage/url/canonical.h"
+#include "storage/url/filter.h"
+
+namespace gannet::sites {
+
+// The settings, and what they point at.
+struct PreparedRounds {
+  std::unique_ptr<storage::Canonicaliser> canonicaliser;
+  std::unique_ptr<storage::UrlFilter> filter;
+  jobs::RoundSettings settings;
+};
+
+// kInvalidArgument if the configuration allows no crawl: above all, if it does
+// not say who is to be written to when the crawler is a nuisance.
+absl::StatusOr<PreparedRounds> PrepareRounds(const SiteConfig& config);
+
+// Lets this process have as many files open as it may (a connection each, the
+// files of the crawl DB, and some), and lowers its priority if that was chosen.
+void PrepareProcess(const SiteConfig& config);
+
+// "examplebot/1.0 (+https://example.org/bot)"
+std::string UserAgentOf(const SiteConfig& config);
+
+}  // namespace gannet::sites

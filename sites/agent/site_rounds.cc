@@ -1,0 +1,84 @@
+#include "sites/agent/site_rounds.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "sites/agent/round_messages.h"
+
+namespace gannet::sites {
+
+SiteRounds::SiteRounds(PreparedRounds settings, storage::SiteStore& store)
+    : store_(store),
+      running_(std::make_shared<Running>(std::move(settings), store)) {}
+
+void SiteRounds::SetSettings(PreparedRounds settings) {
+  storage::MutexLock lock(&mu_);
+  next_ = std::move(settings);
+}
+
+std::shared_ptr<SiteRounds::Running> SiteRounds::current() {
+  storage::MutexLock lock(&mu_);
+  return running_;
+}
+
+absl::StatusOr<bool> SiteRounds::RunOne(const std::atomic<bool>& stop) {
+  {
+    storage::MutexLock lock(&mu_);
+    if (next_.has_value()) {
+      before_ = Sum(before_, running_->rounds.summary());
+      running_ = std::make_shared<Running>(*std::move(next_), store_);
+      next_.reset();
+    }
+  }
+  return current()->rounds.RunOne(stop);
+}
+
+absl::StatusOr<std::optional<absl::Time>> SiteRounds::NextDue() {
+  return store_.crawl_db().NextDue();
+}
+
+absl::Status SiteRounds::CheckProgress() {
+  return current()->rounds.CheckProgress();
+}
+
+// Nobody knows when the next page comes: what is there can be taken away.
+absl::Status SiteRounds::NothingIsLeft() { return store_.FinishArchiveFile(); }
+
+bool SiteRounds::HasOpenRound() {
+  return store_.crawl_db().journal().phase() != proto::NO_ROUND;
+}
+
+EndedRound SiteRounds::LastEnded() {
+  EndedRound last;
+  const proto::RoundJournal journal = store_.crawl_db().journal();
+  const bool is_open = journal.phase() != proto::NO_ROUND;
+  if (journal.number() == 0 || (is_open && journal.number() == 1)) return last;
+  const absl::StatusOr<std::string> text =
+      store_.crawl_db().Report(journal.number() - (is_open ? 1 : 0));
+  if (!text.ok()) return last;
+  const auto report =
+      nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  if (!report.is_object() || !report.contains("started") ||
+      !report["started"].is_string() || !report.contains("seconds") ||
+      !report["seconds"].is_number() ||
+      !absl::ParseTime(absl::RFC3339_full, report["started"].get<std::string>(),
+                       &last.started, nullptr)) {
+    return EndedRound();
+  }
+  last.ended = last.started + absl::Seconds(report["seconds"].get<double>());
+  if (report.contains("phase_seconds") && report["phase_seconds"].is_object()) {
+    for (const auto& [phase, seconds] : report["phase_seconds"].items()) {
+      if (seconds.is_number()) last.phase_seconds[phase] = seconds;
+    }
+  }
+  return last;
+}
+
+jobs::ProgressView SiteRounds::view() { return current()->rounds.view(); }
+
+jobs::RunSummary SiteRounds::lifetime() {
+  storage::MutexLock lock(&mu_);
+  return Sum(before_, running_->rounds.lifetime());
+}
+
+}  // namespace gannet::sites

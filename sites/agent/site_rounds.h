@@ -1,0 +1,51 @@
+// SiteRounds runs the rounds of a site's store by the configuration in force. A
+// new configuration is taken up between two rounds, never within one; what was
+// done under the old one stays counted. Thread safety: rounds_job.h, and
+// SetSettings() from any thread.
+#pragma once
+
+#include <memory>
+
+#include "sites/agent/round_settings.h"
+#include "sites/agent/rounds_job.h"
+#include "storage/mutex.h"
+#include "storage/site_store/site_store.h"
+
+namespace gannet::sites {
+
+class SiteRounds : public RoundsJob {
+ public:
+  // `store` must outlive this.
+  SiteRounds(PreparedRounds settings, storage::SiteStore& store);
+
+  // From the next round on.
+  void SetSettings(PreparedRounds settings) ABSL_LOCKS_EXCLUDED(mu_);
+
+  absl::StatusOr<bool> RunOne(const std::atomic<bool>& stop) override;
+  absl::StatusOr<std::optional<absl::Time>> NextDue() override;
+  absl::Status CheckProgress() override;
+  absl::Status NothingIsLeft() override;
+  bool HasOpenRound() override;
+  EndedRound LastEnded() override;
+  jobs::ProgressView view() override;
+  jobs::RunSummary lifetime() override;
+
+ private:
+  // Rounds, and what their settings point at.
+  struct Running {
+    Running(PreparedRounds from, storage::SiteStore& store)
+        : settings(std::move(from)), rounds(settings.settings, &store) {}
+    PreparedRounds settings;
+    jobs::Rounds rounds;
+  };
+  std::shared_ptr<Running> current() ABSL_LOCKS_EXCLUDED(mu_);
+
+  storage::SiteStore& store_;
+  storage::Mutex mu_;
+  // Shared with who looks at the moment that it is replaced.
+  std::shared_ptr<Running> running_ ABSL_GUARDED_BY(mu_);
+  std::optional<PreparedRounds> next_ ABSL_GUARDED_BY(mu_);
+  jobs::RunSummary before_ ABSL_GUARDED_BY(mu_);  // Under older settings.
+};
+
+}  // namespace gannet::sites

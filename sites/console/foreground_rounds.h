@@ -1,0 +1,52 @@
+// ForegroundRounds lets other commands ask a site whose rounds a `gannet crawl`
+// or `gannet round` runs: while it lives, they find this process on the data
+// folder's socket, as they would find an agent. So a webmaster's complaint
+// (`gannet block`) need not wait for a crawl to end. Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "jobs/round/round.h"
+#include "sites/admin/local_admin.h"
+#include "sites/admin/rounds_control.h"
+#include "sites/agent/admin_calls.h"
+#include "sites/agent/admin_server.h"
+#include "sites/agent/log.h"
+#include "sites/console/site_flags.h"
+
+namespace gannet::sites {
+
+class ForegroundRounds : public RoundsControl {
+ public:
+  // All must outlive this. `stop` is what the rounds look at.
+  ForegroundRounds(const ChosenSite& site, storage::SiteStore& store,
+                   jobs::Rounds& rounds, std::atomic<bool>& stop);
+
+  // Begins to answer. That nobody could be answered is no reason not to crawl.
+  absl::Status Serve();
+
+  Admin& admin() { return admin_; }
+
+  admin::AgentStatus Look() override;
+  absl::Status Run(const admin::RunRoundsRequest& request,
+                   const Sink<admin::RunProgress>& sink) override;
+  absl::Status Stop(admin::RoundsState& reply) override;
+  absl::Status Pause(admin::RoundsState& reply) override;
+  absl::Status Resume(admin::RoundsState& reply) override;
+  absl::Status Reload(admin::Reloaded& reply) override;
+
+ private:
+  admin::RoundsState State() const;
+
+  const std::string data_;
+  const absl::Time started_;
+  jobs::Rounds& rounds_;
+  std::atomic<bool>& stop_;
+  Log log_;
+  AdminCalls calls_;
+  LocalAdmin admin_;
+  std::unique_ptr<AdminServer> server_;  // The last: it uses all of the above.
+};
+
+}  // namespace gannet::sites

@@ -1,0 +1,60 @@
+// DashboardServer is what a site shows over HTTP (listen.http): the page at /,
+// its data under /api/, metrics for Prometheus at /metrics, and /healthz for
+// whoever restarts what hangs. All of it reads; nothing here changes a site,
+// which it sees only through its Admin. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "sites/admin/admin.h"
+#include "sites/dashboard/rate_history.h"
+
+namespace gannet::sites {
+
+class HttpServer;
+class JsonApi;
+class RateSampler;
+
+struct DashboardSettings {
+  std::string address;  // "127.0.0.1:7781"; port 0: any that is free.
+  // What /healthz says: 200 if OK, 503 and the message otherwise. Nothing: a
+  // process that answers is healthy. Called from several threads.
+  std::function<absl::Status()> healthy;
+  absl::Duration sample_every = absl::Seconds(10);  // For the chart.
+  // What the chart begins with, oldest first; the site's counters go on from
+  // there.
+  std::vector<RateSample> history = {};
+};
+
+class DashboardServer {
+ public:
+  // kInvalidArgument: no address; kFailedPrecondition: cannot listen there.
+  // `admin` must outlive it.
+  static absl::StatusOr<std::unique_ptr<DashboardServer>> Start(
+      const DashboardSettings& settings, Admin& admin);
+  ~DashboardServer();  // Stops.
+
+  uint16_t port() const;
+
+  // Answers what is being asked, then returns.
+  void Stop();
+
+ private:
+  DashboardServer(const DashboardSettings& settings, Admin& admin);
+  void AddRoutes(const DashboardSettings& settings);
+
+  Admin& admin_;
+  // The server is last: it ends first, and with it whoever asks the others.
+  std::unique_ptr<RateSampler> rates_;
+  std::unique_ptr<JsonApi> api_;
+  std::unique_ptr<HttpServer> server_;
+};
+
+}  // namespace gannet::sites

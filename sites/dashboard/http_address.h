@@ -1,0 +1,31 @@
+// Where a site's pages are served, and who may ask there. A page on the web can
+// make a browser ask a name of its own that resolves to 127.0.0.1 (DNS
+// rebinding), and would then read what only this machine should see; such a
+// request still carries that name in Host, which is how it is known. Functions
+// only; thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace gannet::sites {
+
+struct HttpAddress {
+  std::string ip;     // IPv4.
+  uint16_t port = 0;  // 0: any that is free.
+
+  bool IsLoopback() const { return ip.rfind("127.", 0) == 0; }
+};
+
+// "127.0.0.1:7781", "localhost:0", "0.0.0.0:80". kInvalidArgument says what is
+// wrong. No IPv6: Debian builds civetweb without.
+absl::StatusOr<HttpAddress> ParseHttpAddress(std::string_view text);
+
+// True if the value of a Host header names this machine whatever any DNS says:
+// localhost (and names below it), 127.x.x.x, [::1]; with or without a port.
+bool NamesThisMachine(std::string_view host_header);
+
+}  // namespace gannet::sites

@@ -1,0 +1,79 @@
+// HttpServer shows what handlers answer to GET and HEAD, on one address. It is
+// civetweb behind a door that lets nothing else through: no files, no methods
+// that change, no keep-alive (a connection would hold one of the few threads),
+// bounded requests, and on every answer, errors too, the headers that keep a
+// browser from running what the web has written into our pages.
+//
+// Handlers run on the server's threads, several at once. Thread-safe once
+// started.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "sites/dashboard/http_address.h"
+#include "storage/mutex.h"
+
+struct mg_connection;
+struct mg_context;
+
+namespace gannet::sites {
+
+struct HttpAnswer {
+  int code = 200;
+  std::string type = "text/plain; charset=utf-8";
+  std::string body;
+  // With quotes: who has it already is told so (304). Empty: must not be kept.
+  std::string etag;
+};
+
+// Is given what stands after the question mark, as it came.
+using HttpHandler = std::function<HttpAnswer(const std::string& query)>;
+
+class HttpServer {
+ public:
+  HttpServer();
+  ~HttpServer();  // Stops.
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  // `path` is the whole path: "/api/status". REQUIRES: not started.
+  void AddRoute(const std::string& path, HttpHandler handler);
+
+  // kInvalidArgument: no address. kFailedPrecondition: cannot listen there, and
+  // why. Ignores SIGPIPE in the process from now on, as civetweb does.
+  absl::Status Start(const std::string& address);
+
+  // Answers what is being asked, then returns; does nothing if not started.
+  void Stop();
+
+  uint16_t port() const { return port_; }
+
+  // Since the start, by status code.
+  std::map<int, int64_t> RequestsByCode() const ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  static int OnRequest(mg_connection* connection);
+  static int OnError(mg_connection* connection, int code, const char* text);
+  static int OnLog(const mg_connection* connection, const char* text);
+
+  HttpAnswer AnswerTo(const mg_connection* connection) const;
+  void Send(mg_connection* connection, const HttpAnswer& answer, bool with_body)
+      ABSL_LOCKS_EXCLUDED(mu_);
+
+  HttpAddress address_;
+  uint16_t port_ = 0;
+  std::map<std::string, HttpHandler> routes_;
+  mg_context* context_ = nullptr;
+
+  mutable storage::Mutex mu_;
+  std::map<int, int64_t> requests_by_code_ ABSL_GUARDED_BY(mu_);
+  std::string first_log_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace gannet::sites

@@ -1,0 +1,84 @@
+#include "storage/crawl_db/admission.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include "storage/crawl_db/sorted.h"
+
+namespace gannet::storage {
+
+void Admission::Drop(Edit& edit, const char* reason, const Found& url) {
+  edit.delta.dropped[reason] += url.cash;
+  ++edit.delta.dropped_urls;
+  ++dropped_;
+}
+
+// Host by host, and of a host that has not room for all the best first: update
+// has counted on it when it set the bar (jobs/update/contest.h). In key order a
+// poor URL would take the place of a rich one, and one place of the quota would
+// be lost.
+absl::StatusOr<std::vector<Found>> Admission::Admit(Edit& edit,
+                                                    std::vector<Found> urls) {
+  std::vector<std::optional<Found>> waiting(urls.size());
+  if (joins_deferred_) {
+    auto rows = crawl_db_.DeferredOf(urls);
+    if (!rows.ok()) return rows.status();
+    waiting = *std::move(rows);
+  }
+  const auto cash = [&](size_t i) {
+    return urls[i].cash + (waiting[i].has_value() ? waiting[i]->cash : 0);
+  };
+
+  std::vector<bool> admitted(urls.size());
+  std::vector<size_t> order(urls.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  for (size_t begin = 0, end = 0; begin < urls.size(); begin = end) {
+    end = urls.size();
+    auto room = std::numeric_limits<int64_t>::max();
+    if (settlement_.most_host_pages > 0) {
+      const std::string host(HostPartOf(urls[begin].page.bytes));
+      end = begin + 1;
+      while (end < urls.size() && HostPartOf(urls[end].page.bytes) == host) {
+        ++end;
+      }
+      absl::StatusOr<int64_t> pages = crawl_db_.HostPages(HostKey{host});
+      if (!pages.ok()) return pages.status();
+      room = std::max<int64_t>(settlement_.most_host_pages - *pages, 0);
+      if (room > 0 && static_cast<int64_t>(end - begin) > room) {
+        std::stable_sort(order.begin() + static_cast<ptrdiff_t>(begin),
+                         order.begin() + static_cast<ptrdiff_t>(end),
+                         [&](size_t a, size_t b) { return cash(a) > cash(b); });
+      }
+    }
+    for (size_t n = begin; n < end; ++n) {
+      const size_t i = order[n];
+      if (room == 0) {
+        Drop(edit, "host_full", urls[i]);
+      } else if (HasEnough(cash(i))) {
+        if (cash(i) == settlement_.least_cash_for_new) ++with_least_cash_;
+        admitted[i] = true;
+        --room;
+      } else if (settlement_.drop_over_quota) {
+        Drop(edit, "over_quota", urls[i]);
+      } else {
+        deferred_.push_back(urls[i]);
+      }
+    }
+  }
+
+  std::vector<Found> in;
+  for (size_t i = 0; i < urls.size(); ++i) {
+    if (!admitted[i]) continue;
+    if (waiting[i].has_value()) {
+      crawl_db_.DeleteDeferred(edit, *waiting[i]);
+      in.push_back(SortedAndMerged({urls[i], *waiting[i]}).front());
+    } else {
+      in.push_back(std::move(urls[i]));
+    }
+  }
+  return in;
+}
+
+}  // namespace gannet::storage

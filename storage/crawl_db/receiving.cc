@@ -1,0 +1,107 @@
+// What other sites send: each batch is applied once, however often it comes,
+// for its number is stored in the same write. That write is synced before the
+// sender is told, so that what it forgets is not lost.
+#include <fmt/format.h>
+
+#include "storage/crawl_db/admission.h"
+#include "storage/crawl_db/crawl_db.h"
+#include "storage/crawl_db/sorted.h"
+#include "storage/crawl_db/store.h"
+
+namespace gannet::storage {
+namespace {
+
+// The known among them gain nothing: their cash is dropped, and counted.
+absl::Status DropKnown(Store& store, Edit& edit, std::vector<Found>& urls) {
+  auto records = store.GetPages(PagesOf(urls));
+  if (!records.ok()) return records.status();
+  for (size_t i = 0; i < urls.size(); ++i) {
+    if (!(*records)[i].has_value()) continue;
+    edit.delta.dropped[kKnownAtItsOwner] += urls[i].cash;
+    urls[i].cash = 0;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<proto::ReceivedPair> CrawlDb::received_pair(const Peer& from) {
+  proto::ReceivedPair pair;
+  absl::StatusOr<std::string> row = store_->Get(
+      Column::kMeta, keys::ReceivedPair(from.site, from.incarnation));
+  if (absl::IsNotFound(row.status())) return pair;
+  if (!row.ok()) return row.status();
+  if (!pair.ParseFromString(*row)) {
+    return absl::DataLossError("the sequence numbers cannot be decoded");
+  }
+  return pair;
+}
+
+absl::StatusOr<Receipt> CrawlDb::Receive(const Delivery& delivery,
+                                         const Moment& moment) {
+  Edit edit;
+  absl::Status cash;
+  for (const Found& url : delivery.mine) {
+    if (cash.ok()) cash = AddReceived(edit, url);
+  }
+  for (const auto& [site, url] : delivery.forwarded) {
+    if (cash.ok()) cash = AddReceived(edit, url);
+  }
+  if (!cash.ok()) return cash;
+  for (const Settlement::Drop& drop : delivery.dropped) {
+    edit.delta.received += drop.cash;
+    edit.delta.dropped[drop.reason] += drop.cash;
+    edit.delta.dropped_urls += drop.urls;
+  }
+  std::vector<Found> mine = SortedAndMerged(delivery.mine);
+  // The number of one batch must be seen by the next.
+  MutexLock one_at_a_time(&receive_mu_);
+  std::vector<std::string_view> pages = PagesOf(mine);
+  for (const auto& [site, url] : delivery.forwarded) {
+    pages.push_back(url.page.bytes);
+  }
+  StripeLocks locks(*store_, pages);
+  auto pair = received_pair(delivery.from);
+  if (!pair.ok()) return pair.status();
+  Receipt receipt;
+  receipt.last = pair->last();
+  if (delivery.sequence <= pair->last()) return receipt;  // It came before.
+  if (delivery.sequence != pair->last() + 1) {
+    return absl::OutOfRangeError(
+        fmt::format("batch {} came, and {} is the next to be taken",
+                    delivery.sequence, pair->last() + 1));
+  }
+  if (absl::Status s = CheckRoomFor(edit.delta.received); !s.ok()) return s;
+  if (delivery.cash_so_far != Sum(pair->cash(), edit.delta.received)) {
+    return absl::InvalidArgumentError(
+        fmt::format("batch {} brings {} units of cash, and the sender says {}",
+                    delivery.sequence, edit.delta.received,
+                    Sum(delivery.cash_so_far, -pair->cash())));
+  }
+  if (!delivery.known_gain) {
+    if (absl::Status s = DropKnown(*store_, edit, mine); !s.ok()) return s;
+  }
+  Settlement limits;
+  limits.most_host_pages = delivery.most_host_pages;
+  Admission admission = Admission::OfDeferred(*this, limits);
+  auto counts = AddFound(edit, mine, moment, &admission);
+  if (!counts.ok()) return counts.status();
+  counts->dropped = admission.dropped();
+  if (absl::Status s = AddWaiting(edit, {}, delivery.forwarded); !s.ok()) {
+    return s;
+  }
+  pair->set_last(delivery.sequence);
+  pair->set_cash(delivery.cash_so_far);
+  pair->set_urls(pair->urls() +
+                 static_cast<int64_t>(mine.size() + delivery.forwarded.size()));
+  store_->PutMessage(
+      edit, Column::kMeta,
+      keys::ReceivedPair(delivery.from.site, delivery.from.incarnation), *pair);
+  if (absl::Status s = store_->Commit(edit, /*sync=*/true); !s.ok()) return s;
+  receipt.last = delivery.sequence;
+  receipt.is_new = true;
+  receipt.counts = *counts;
+  return receipt;
+}
+
+}  // namespace gannet::storage

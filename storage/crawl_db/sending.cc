@@ -1,0 +1,241 @@
+// How an outbox empties: it is cut into batches, numbered without gaps for each
+// pair of lives (of this site, and of the one that gets them), and a batch is
+// kept until the other site has said that it has it. So a batch may be sent
+// twice, and is never lost; the receiver takes each number once (receiving.cc).
+//
+// A new life of either site begins at number 1, and what the old one was
+// sending goes back to the outbox: whether the other life got it does not
+// matter to the new one.
+#include <fmt/format.h>
+
+#include "storage/crawl_db/crawl_db.h"
+#include "storage/crawl_db/store.h"
+
+namespace gannet::storage {
+namespace {
+
+absl::StatusOr<proto::OutboxBatch> ParseBatch(std::string_view value) {
+  proto::OutboxBatch batch;
+  if (!batch.ParseFromArray(value.data(), static_cast<int>(value.size()))) {
+    return absl::DataLossError("a batch being sent cannot be decoded");
+  }
+  return batch;
+}
+
+std::string SendingPrefix(SiteId destination) {
+  const std::string first = keys::Sending(destination, 0);
+  return first.substr(0, first.size() - 8);
+}
+
+}  // namespace
+
+absl::StatusOr<proto::SentPair> CrawlDb::sent_pair(SiteId to) {
+  proto::SentPair pair;
+  absl::StatusOr<std::string> row =
+      store_->Get(Column::kMeta, keys::SentPair(to));
+  if (absl::IsNotFound(row.status())) return pair;
+  if (!row.ok()) return row.status();
+  if (!pair.ParseFromString(*row)) {
+    return absl::DataLossError("the sequence numbers cannot be decoded");
+  }
+  return pair;
+}
+
+absl::Status CrawlDb::OpenPair(const Peer& to) {
+  const auto identity = this->identity();
+  if (!identity.ok()) return identity.status();
+  StripeLocks locks(*store_);
+  auto pair = sent_pair(to.site);
+  if (!pair.ok()) return pair.status();
+  if (pair->my_incarnation() == identity->incarnation() &&
+      pair->their_incarnation() == to.incarnation) {
+    return absl::OkStatus();
+  }
+  auto cuts = Sending(to.site);
+  if (!cuts.ok()) return cuts.status();
+  Edit edit;
+  std::vector<std::pair<SiteId, Found>> waiting;
+  for (const OutboxCut& cut : *cuts) {
+    store_->Delete(edit, Column::kOutbox, keys::Sending(to.site, cut.sequence));
+    edit.delta.outbox -= cut.batch.cash();
+    edit.delta.outbox_urls[to.site] -= cut.batch.urls_size();
+    for (const proto::FoundUrl& url : cut.batch.urls()) {
+      waiting.emplace_back(to.site, Found{PageKey{url.page()}, url.cash(),
+                                          url.depth(), url.redirects()});
+    }
+  }
+  if (absl::Status s = AddWaiting(edit, {}, waiting); !s.ok()) return s;
+  proto::SentPair fresh;
+  fresh.set_my_incarnation(identity->incarnation());
+  fresh.set_their_incarnation(to.incarnation);
+  store_->PutMessage(edit, Column::kMeta, keys::SentPair(to.site), fresh);
+  return store_->Commit(edit, /*sync=*/true);
+}
+
+absl::StatusOr<proto::SentPair> CrawlDb::OpenedPair(const Peer& to) {
+  const auto identity = this->identity();
+  if (!identity.ok()) return identity.status();
+  auto pair = sent_pair(to.site);
+  if (pair.ok() && (pair->my_incarnation() != identity->incarnation() ||
+                    pair->their_incarnation() != to.incarnation)) {
+    return absl::FailedPreconditionError(
+        "batches are numbered for another life of that site, or of this");
+  }
+  return pair;
+}
+
+absl::StatusOr<OutboxCut> CrawlDb::CutOutbox(const Peer& to, size_t most,
+                                             size_t most_bytes) {
+  StripeLocks locks(*store_);
+  auto pair = OpenedPair(to);
+  if (!pair.ok()) return pair.status();
+  Edit edit;
+  OutboxCut cut;
+  const std::string prefix = keys::Outbox(to.site, {});
+  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
+      rocksdb::ReadOptions(), store_->column(Column::kOutbox)));
+  size_t bytes = 0;
+  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix) &&
+                         static_cast<size_t>(cut.batch.urls_size()) < most;
+       it->Next()) {
+    bytes += it->key().size() - prefix.size();
+    if (bytes > most_bytes && cut.batch.urls_size() > 0) break;
+    proto::FoundUrl* url = cut.batch.add_urls();
+    if (!url->ParseFromArray(it->value().data(), it->value().size())) {
+      return absl::DataLossError("a URL of the outbox cannot be decoded");
+    }
+    url->set_page(it->key().data() + prefix.size(),
+                  it->key().size() - prefix.size());
+    cut.batch.set_cash(cut.batch.cash() + url->cash());
+    edit.batch.Delete(store_->column(Column::kOutbox), it->key());
+  }
+  if (!it->status().ok()) {
+    return FromRocksDb(it->status(), "reading the outbox");
+  }
+  if (cut.batch.urls_size() == 0) {
+    return absl::NotFoundError("the outbox is empty");
+  }
+  cut.sequence = pair->cut() + 1;
+  cut.batch.set_cash_so_far(Sum(pair->cut_cash(), cut.batch.cash()));
+  pair->set_cut(cut.sequence);
+  pair->set_cut_cash(cut.batch.cash_so_far());
+  store_->PutMessage(edit, Column::kMeta, keys::SentPair(to.site), *pair);
+  store_->PutMessage(edit, Column::kOutbox,
+                     keys::Sending(to.site, cut.sequence), cut.batch);
+  if (absl::Status status = store_->Commit(edit, /*sync=*/true); !status.ok()) {
+    return status;
+  }
+  return cut;
+}
+
+absl::StatusOr<std::vector<OutboxCut>> CrawlDb::Sending(SiteId destination) {
+  std::vector<OutboxCut> cuts;
+  const std::string prefix = SendingPrefix(destination);
+  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
+      rocksdb::ReadOptions(), store_->column(Column::kOutbox)));
+  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix);
+       it->Next()) {
+    OutboxCut& cut = cuts.emplace_back();
+    SiteId site{};
+    std::string_view sequence;
+    if (!keys::ParseOutbox({it->key().data(), it->key().size()}, site,
+                           sequence)) {
+      return absl::DataLossError("a row of the outbox cannot be decoded");
+    }
+    cut.sequence = ReadBigEndian64(sequence);
+    auto batch = ParseBatch({it->value().data(), it->value().size()});
+    if (!batch.ok()) return batch.status();
+    cut.batch = *std::move(batch);
+  }
+  if (!it->status().ok()) {
+    return FromRocksDb(it->status(), "reading the outbox");
+  }
+  return cuts;
+}
+
+absl::Status CrawlDb::Acknowledge(const Peer& by, uint64_t last) {
+  StripeLocks locks(*store_);
+  auto pair = OpenedPair(by);
+  if (!pair.ok()) return pair.status();
+  if (last > pair->cut()) {
+    return absl::InvalidArgumentError(fmt::format(
+        "batch {} is acknowledged, and {} was the last that was sent", last,
+        pair->cut()));
+  }
+  if (last < pair->acknowledged()) {
+    return absl::DataLossError(fmt::format(
+        "that site had batch {}, and now {} is the last that it has: an old "
+        "copy of it, that was not restored with 'gannet restore'",
+        pair->acknowledged(), last));
+  }
+  Edit edit;
+  for (uint64_t sequence = pair->acknowledged() + 1; sequence <= last;
+       ++sequence) {
+    const std::string key = keys::Sending(by.site, sequence);
+    absl::StatusOr<std::string> row = store_->Get(Column::kOutbox, key);
+    if (!row.ok()) return row.status();
+    auto batch = ParseBatch(*row);
+    if (!batch.ok()) return batch.status();
+    store_->Delete(edit, Column::kOutbox, key);
+    edit.delta.outbox -= batch->cash();
+    edit.delta.acknowledged += batch->cash();
+    edit.delta.outbox_urls[by.site] -= batch->urls_size();
+    pair->set_acknowledged(sequence);
+    pair->set_acknowledged_cash(batch->cash_so_far());
+  }
+  store_->PutMessage(edit, Column::kMeta, keys::SentPair(by.site), *pair);
+  return store_->Commit(edit, /*sync=*/false);
+}
+
+// Which of the rows are another site's by now, or this one's own.
+absl::StatusOr<int64_t> CrawlDb::Reroute(
+    SiteId from,
+    const std::function<std::optional<SiteId>(std::string_view page)>& owner,
+    const Moment& moment) {
+  constexpr size_t kAtOnce = 1000;
+  const std::string prefix = keys::Outbox(from, {});
+  int64_t moved = 0;
+  for (std::string next = prefix;;) {
+    StripeLocks locks(*store_);
+    Edit edit;
+    std::vector<std::pair<SiteId, Found>> elsewhere;
+    std::vector<Found> mine;
+    std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
+        rocksdb::ReadOptions(), store_->column(Column::kOutbox)));
+    size_t seen = 0;
+    for (it->Seek(next);
+         it->Valid() && it->key().starts_with(prefix) && seen < kAtOnce;
+         it->Next(), ++seen) {
+      next = it->key().ToString() + '\0';
+      const std::string page(it->key().data() + prefix.size(),
+                             it->key().size() - prefix.size());
+      const std::optional<SiteId> to = owner(page);
+      if (to == from) continue;
+      proto::FoundUrl row;
+      if (!row.ParseFromArray(it->value().data(), it->value().size())) {
+        return absl::DataLossError("a URL of the outbox cannot be decoded");
+      }
+      const Found url{PageKey{page}, row.cash(), row.depth(), row.redirects()};
+      store_->Delete(edit, Column::kOutbox, keys::Outbox(from, page));
+      edit.delta.outbox -= url.cash;
+      --edit.delta.outbox_urls[from];
+      if (to.has_value()) {
+        elsewhere.emplace_back(*to, url);
+      } else {
+        mine.push_back(url);
+      }
+    }
+    if (!it->status().ok()) {
+      return FromRocksDb(it->status(), "reading the outbox");
+    }
+    if (seen == 0) return moved;
+    moved += static_cast<int64_t>(elsewhere.size() + mine.size());
+    if (absl::Status s = AddWaiting(edit, {}, elsewhere); !s.ok()) return s;
+    if (auto put = AddFound(edit, mine, moment); !put.ok()) return put.status();
+    if (absl::Status s = store_->Commit(edit, /*sync=*/false); !s.ok()) {
+      return s;
+    }
+  }
+}
+
+}  // namespace gannet::storage

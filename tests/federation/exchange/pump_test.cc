@@ -1,0 +1,339 @@
+// An outbox on its way to another site, over streams that break.
+#include "federation/exchange/pump.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <thread>
+
+#include "absl/time/clock.h"
+#include "federation/exchange/batch_receiver.h"
+#include "federation/exchange/greeting.h"
+#include "federation/map/map_changes.h"
+#include "tests/temporary_folder.h"
+
+namespace gannet::federation {
+namespace {
+
+using storage::CrawlDb;
+using storage::Found;
+using storage::PageKey;
+using testing::HasSubstr;
+
+constexpr storage::SiteId kTokyo{1}, kParis{2};
+const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
+
+Applicant From(const std::string& name, uint64_t incarnation) {
+  Applicant applicant;
+  applicant.name = name;
+  applicant.incarnation = incarnation;
+  applicant.address = "127.0.0.1:7701";
+  return applicant;
+}
+
+// A site without network: its crawl DB, its map, and what takes batches.
+struct TestSite {
+  TestSite(const std::string& name, uint64_t incarnation) : name(name) {
+    storage::CrawlDbSettings settings;
+    settings.folder = folder.path();
+    db = CrawlDb::Open(settings).value();
+    proto::SiteIdentity identity;
+    identity.set_name(name);
+    identity.set_incarnation(incarnation);
+    EXPECT_TRUE(db->SetIdentity(identity).ok());
+    maps = std::make_unique<MapHolder>(
+        name, [](const Map&) { return absl::OkStatus(); });
+    receiver = std::make_unique<BatchReceiver>(
+        BatchReceiverSettings{.now = [] { return kNow; }}, *db, *maps,
+        canonicaliser, *filter);
+  }
+  std::string FailedChecks() {
+    const auto checks = db->Verify(true);
+    if (!checks.ok()) return checks.status().ToString();
+    std::string failed;
+    for (const storage::Check& check : *checks) {
+      if (!check.ok) failed += check.name + ": " + check.detail + "\n";
+    }
+    return failed;
+  }
+
+  TemporaryFolder folder;
+  const std::string name;
+  storage::Canonicaliser canonicaliser;
+  std::unique_ptr<storage::UrlFilter> filter =
+      storage::UrlFilter::Create({}).value();
+  std::unique_ptr<CrawlDb> db;
+  std::unique_ptr<MapHolder> maps;
+  std::unique_ptr<BatchReceiver> receiver;
+};
+
+// Carries batches straight to the receiver, as badly as it is told to.
+class TestStream : public PutStream {
+ public:
+  explicit TestStream(TestSite& to) : to_(to) {}
+
+  bool Write(const peers::PutRequest& request) override {
+    if (request.has_greeting()) {
+      const auto view = to_.maps->view();
+      auto peer = CheckGreeting(*view, request.greeting());
+      if (!peer.ok()) return End(peer.status());
+      peer_ = *peer;
+      peers::PutReply reply;
+      *reply.mutable_greeting() = answer_with.value_or(
+          MakeGreeting(*view, to_.db->identity()->incarnation()).value());
+      reply.set_last(to_.db->received_pair(peer_)->last());
+      replies_.push_back(reply);
+      return true;
+    }
+    if (writes_left-- == 0) return End(absl::UnavailableError("link cut"));
+    peers::Batch batch = request.batch();
+    if (damage) damage(batch);
+    for (int i = 0; i < (repeat ? 2 : 1); ++i) {
+      auto receipt = to_.receiver->Take(peer_, batch);
+      if (!receipt.ok()) return End(receipt.status());
+      peers::PutReply reply;
+      reply.set_last(receipt->last);
+      replies_.push_back(reply);
+    }
+    return true;
+  }
+  bool Read(peers::PutReply& reply) override {
+    if (reads_left-- == 0) return End(absl::UnavailableError("link cut"));
+    if (replies_.empty()) return End(absl::UnavailableError("silence"));
+    reply = replies_.front();
+    replies_.pop_front();
+    return true;
+  }
+  absl::Status Finish() override { return ended_; }
+
+  int writes_left = -1, reads_left = -1;
+  bool repeat = false;
+  std::function<void(peers::Batch&)> damage;
+  std::optional<peers::Greeting> answer_with;
+
+ private:
+  bool End(const absl::Status& why) {
+    if (ended_.ok()) ended_ = why;
+    return false;
+  }
+
+  TestSite& to_;
+  storage::Peer peer_;
+  std::deque<peers::PutReply> replies_;
+  absl::Status ended_;
+};
+
+class PumpTest : public testing::Test {
+ protected:
+  PumpTest() {
+    Map map = FoundFederation(From("tokyo", 1), 9, {}, true).value();
+    map = Join(Invite(map, "paris").value(), From("paris", 1)).value();
+    Offer(FinishHandOff(map).value());
+    pump_ = std::make_unique<Pump>(
+        PumpSettings{.urls_of_batch = 10, .look_every = absl::Milliseconds(1)},
+        *tokyo_.db, *tokyo_.maps, kParis);
+  }
+  void Offer(const Map& map) {
+    ASSERT_TRUE(tokyo_.maps->Offer(map).ok());
+    ASSERT_TRUE(paris_.maps->Offer(map).ok());
+  }
+  // A page that is Paris's, by number.
+  PageKey ParisPage(int i) {
+    for (int salt = 0;; ++salt) {
+      const auto url = storage::Url::Parse(
+          fmt::format("http://d{}-{}.example/{}", i, salt, i));
+      PageKey page = storage::PageKeyOf(*url);
+      if (tokyo_.maps->view()->OwnerOf(page.bytes) == kParis) return page;
+    }
+  }
+  // Puts URLs into Tokyo's outbox, as if a third site had sent them.
+  void Fill(int from, int count) {
+    storage::Delivery delivery;
+    delivery.from = {storage::SiteId{3}, 1};
+    delivery.sequence = ++filled_;
+    for (int i = from; i < from + count; ++i) {
+      delivery.forwarded.emplace_back(kParis,
+                                      storage::Found{ParisPage(i), 100 + i});
+      cash_ += 100 + i;
+    }
+    delivery.cash_so_far = cash_;
+    ASSERT_TRUE(tokyo_.db->Receive(delivery, {kNow}).ok());
+  }
+  // Until the outbox is empty, or the stream ends.
+  absl::Status RunOver(TestStream& stream) {
+    std::atomic<bool> stop = false;
+    std::thread stopper([&] {
+      for (int i = 0; i < 2000 && !done_; ++i) {
+        const auto totals = tokyo_.db->totals();
+        const auto waiting = totals.outbox_urls.find(kParis);
+        if (waiting == totals.outbox_urls.end() || waiting->second == 0) break;
+        absl::SleepFor(absl::Milliseconds(1));
+      }
+      stop = true;
+    });
+    const absl::Status status = pump_->Run(stream, stop);
+    done_ = true;
+    stopper.join();
+    done_ = false;
+    return status;
+  }
+  void ExpectAllThere(int count) {
+    EXPECT_EQ(paris_.db->totals().KnownPages(), count);
+    for (int i = 0; i < count; ++i) {
+      const auto page = paris_.db->GetPage(ParisPage(i));
+      ASSERT_TRUE(page.ok()) << i;
+      EXPECT_EQ(page->cash(), 100 + i);
+    }
+    EXPECT_EQ(paris_.db->totals().received, cash_);
+    EXPECT_EQ(tokyo_.db->totals().acknowledged, cash_);
+    EXPECT_EQ(tokyo_.db->totals().outbox, 0);
+    EXPECT_EQ(tokyo_.FailedChecks(), "");
+    EXPECT_EQ(paris_.FailedChecks(), "");
+  }
+
+  TestSite tokyo_{"tokyo", 1}, paris_{"paris", 1};
+  std::unique_ptr<Pump> pump_;
+  std::atomic<bool> done_ = false;
+  uint64_t filled_ = 0;
+  int64_t cash_ = 0;
+};
+
+TEST_F(PumpTest, AnOutboxArrivesWholeAndOnce) {
+  Fill(0, 95);
+  TestStream stream(paris_);
+  EXPECT_TRUE(RunOver(stream).ok());
+  ExpectAllThere(95);
+  EXPECT_EQ(pump_->counts().batches, 10u);
+  EXPECT_EQ(pump_->counts().urls, 95u);
+  EXPECT_GT(pump_->counts().bytes, 95u);
+  EXPECT_EQ(paris_.receiver->counts().urls, 95u);
+}
+
+TEST_F(PumpTest, ALinkThatBreaksAnywhereLosesAndRepeatsNothing) {
+  std::mt19937 random(5);
+  int filled = 0;
+  for (int i = 0; i < 60; ++i) {
+    Fill(filled, 7);
+    filled += 7;
+    TestStream stream(paris_);
+    stream.writes_left = static_cast<int>(random() % 5);
+    stream.reads_left = static_cast<int>(random() % 6);
+    stream.repeat = random() % 3 == 0;
+    (void)RunOver(stream);
+  }
+  TestStream healed(paris_);
+  EXPECT_TRUE(RunOver(healed).ok());
+  ExpectAllThere(filled);
+  EXPECT_GT(paris_.receiver->counts().repeated, 0u);
+}
+
+TEST_F(PumpTest, WhatIsNotTheReceiversGoesOn) {
+  Fill(0, 5);
+  // Paris has left meanwhile, and Tokyo does not know: all is Tokyo's.
+  ASSERT_TRUE(
+      paris_.maps->Offer(Leave(paris_.maps->view()->map(), "paris").value())
+          .ok());
+  TestStream stream(paris_);
+  EXPECT_TRUE(RunOver(stream).ok());
+  EXPECT_EQ(paris_.db->totals().KnownPages(), 0);
+  EXPECT_EQ(paris_.db->totals().outbox_urls.at(kTokyo), 5);
+  EXPECT_EQ(paris_.receiver->counts().forwarded, 5u);
+  EXPECT_EQ(paris_.FailedChecks(), "");
+}
+
+TEST_F(PumpTest, ForgeriesAreRefusedAndChangeNothing) {
+  Fill(0, 25);
+  for (const auto& damage : std::vector<std::function<void(peers::Batch&)>>{
+           [](peers::Batch& batch) { batch.set_sequence(7); },
+           [](peers::Batch& batch) {
+             batch.set_cash_so_far(batch.cash_so_far() + 1);
+           },
+           [](peers::Batch& batch) { batch.set_urls("nonsense"); },
+           [](peers::Batch& batch) { batch.mutable_urls()->pop_back(); }}) {
+    TestStream stream(paris_);
+    stream.damage = damage;
+    const absl::Status refused = RunOver(stream);
+    EXPECT_FALSE(refused.ok());
+    EXPECT_FALSE(absl::IsUnavailable(refused)) << refused;
+    EXPECT_EQ(paris_.db->totals().KnownPages(), 0);
+  }
+  EXPECT_EQ(paris_.receiver->counts().refused, 4u);
+  TestStream honest(paris_);
+  EXPECT_TRUE(RunOver(honest).ok());
+  ExpectAllThere(25);
+}
+
+TEST_F(PumpTest, WhoAnswersMustBeTheSiteOfTheMap) {
+  Fill(0, 5);
+  const auto expect = [&](const std::function<void(peers::Greeting&)>& change,
+                          const std::string& words) {
+    TestStream stream(paris_);
+    peers::Greeting greeting = MakeGreeting(*paris_.maps->view(), 1).value();
+    change(greeting);
+    stream.answer_with = greeting;
+    const absl::Status refused = RunOver(stream);
+    EXPECT_THAT(refused.ToString(), HasSubstr(words));
+  };
+  expect([](auto& g) { g.set_federation(1); }, "another federation");
+  expect([](auto& g) { g.set_site(77); }, "not in the map");
+  expect([](auto& g) { g.set_site(1); }, "site 1 answers where site 2 should");
+  expect([](auto& g) { g.set_incarnation(2); }, "another incarnation");
+  expect([](auto& g) { g.set_oldest_protocol(9); }, "upgrade");
+  EXPECT_EQ(tokyo_.db->totals().outbox_urls.at(kParis), 5);
+}
+
+TEST_F(PumpTest, AReceiverThatWasRestoredBeginsAnew) {
+  Fill(0, 25);
+  TestStream stream(paris_);
+  ASSERT_TRUE(RunOver(stream).ok());
+  ASSERT_TRUE(paris_.db->Reincarnate().ok());
+  const uint64_t incarnation = paris_.db->identity()->incarnation();
+  // Until it has joined again, it does not speak.
+  EXPECT_TRUE(absl::IsFailedPrecondition(
+      MakeGreeting(*paris_.maps->view(), incarnation).status()));
+  Offer(
+      Join(paris_.maps->view()->map(), From("paris", incarnation), 1).value());
+  Fill(25, 5);
+  TestStream again(paris_);
+  EXPECT_TRUE(RunOver(again).ok());
+  ExpectAllThere(30);
+}
+
+TEST_F(PumpTest, ASenderThatWasRemovedMeanwhileIsRefused) {
+  Fill(0, 5);
+  TestStream stream(paris_);
+  stream.damage = [&](peers::Batch&) {
+    const Map map = paris_.maps->view()->map();
+    const Map adopted = Adopt(map, "paris", 0).value();
+    ASSERT_TRUE(paris_.maps->Offer(Remove(adopted, "tokyo").value()).ok());
+  };
+  const absl::Status refused = RunOver(stream);
+  EXPECT_TRUE(absl::IsPermissionDenied(refused)) << refused;
+  EXPECT_EQ(paris_.db->totals().KnownPages(), 0);
+}
+
+TEST_F(PumpTest, ABatchOfANewerMapWaitsForThatMap) {
+  Fill(0, 5);
+  TestStream stream(paris_);
+  stream.damage = [](peers::Batch& batch) { batch.set_epoch(99); };
+  EXPECT_TRUE(absl::IsAborted(RunOver(stream)));
+  EXPECT_EQ(paris_.db->totals().KnownPages(), 0);
+}
+
+TEST_F(PumpTest, AReceiverThatForgotIsNoticed) {
+  Fill(0, 5);
+  TestStream stream(paris_);
+  ASSERT_TRUE(RunOver(stream).ok());
+  // The same life, without what it had acknowledged.
+  TestSite empty("paris", 1);
+  ASSERT_TRUE(empty.maps->Offer(paris_.maps->view()->map()).ok());
+  Fill(5, 1);
+  TestStream again(empty);
+  const absl::Status refused = RunOver(again);
+  EXPECT_TRUE(absl::IsDataLoss(refused)) << refused;
+}
+
+}  // namespace
+}  // namespace gannet::federation

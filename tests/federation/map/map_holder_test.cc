@@ -1,0 +1,191 @@
+// A site's own copy of the map, and the file that a map can be kept in.
+#include "federation/map/map_holder.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <thread>
+
+#include "absl/time/clock.h"
+#include "federation/map/file_map.h"
+#include "federation/map/map_changes.h"
+#include "tests/temporary_folder.h"
+
+namespace gannet::federation {
+namespace {
+
+using testing::HasSubstr;
+
+Applicant From(const std::string& name) {
+  Applicant applicant;
+  applicant.name = name;
+  applicant.incarnation = 7;
+  applicant.address = "127.0.0.1:7701";
+  return applicant;
+}
+
+Map Founded(uint64_t federation = 99) {
+  return FoundFederation(From("tokyo"), federation, {}, true).value();
+}
+
+Map WithParis() {
+  return Join(Invite(Founded(), "paris").value(), From("paris")).value();
+}
+
+std::string Page(int i) {
+  const std::string domain = fmt::format("d{}.example", i);
+  return storage::MakePageKey(domain, fmt::format("example,d{},)http/", i))
+      .bytes;
+}
+
+class MapHolderTest : public testing::Test {
+ protected:
+  MapHolder holder_{"tokyo", [this](const Map& map) {
+                      kept_.push_back(map.SerializeAsString());
+                      return keep_status_;
+                    }};
+  std::vector<std::string> kept_;
+  absl::Status keep_status_;
+};
+
+TEST_F(MapHolderTest, NewerMapsAreKeptBeforeTheyCount) {
+  EXPECT_EQ(holder_.view(), nullptr);
+  ASSERT_TRUE(holder_.Offer(Founded()).ok());
+  const Map next = Invite(Founded(), "paris").value();
+  keep_status_ = absl::ResourceExhaustedError("disk full");
+  EXPECT_TRUE(absl::IsResourceExhausted(holder_.Offer(next)));
+  EXPECT_EQ(holder_.view()->map().epoch(), 1);
+  keep_status_ = absl::OkStatus();
+  ASSERT_TRUE(holder_.Offer(next).ok());
+  EXPECT_EQ(holder_.view()->map().epoch(), 2);
+  ASSERT_TRUE(holder_.Offer(Founded()).ok());  // Old: no error, no change.
+  EXPECT_EQ(holder_.view()->map().epoch(), 2);
+  EXPECT_EQ(kept_.size(), 3u);
+
+  MapHolder again("tokyo", [](const Map&) { return absl::OkStatus(); });
+  ASSERT_TRUE(again.Load(kept_.back()).ok());
+  EXPECT_EQ(again.view()->map().epoch(), 2);
+  EXPECT_TRUE(absl::IsDataLoss(again.Load("nonsense")));
+}
+
+TEST_F(MapHolderTest, ForeignAndForgedMapsAreRefused) {
+  ASSERT_TRUE(holder_.Offer(Invite(Founded(), "paris").value()).ok());
+  absl::Status refused = holder_.Offer(Founded(100));
+  EXPECT_TRUE(absl::IsFailedPrecondition(refused));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("another federation"));
+  refused = holder_.Offer(Invite(Founded(), "oslo").value());
+  EXPECT_TRUE(absl::IsFailedPrecondition(refused));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("epoch 2"));
+  Map damaged = Invite(holder_.view()->map(), "oslo").value();
+  damaged.mutable_placement()->clear_shares();
+  EXPECT_TRUE(absl::IsInvalidArgument(holder_.Offer(damaged)));
+  EXPECT_EQ(kept_.size(), 1u);
+}
+
+TEST_F(MapHolderTest, WhoWaitsForANewMapIsWoken) {
+  ASSERT_TRUE(holder_.Offer(Founded()).ok());
+  const auto known = holder_.view();
+  EXPECT_EQ(holder_.Await(known, absl::Milliseconds(5)), known);
+  std::thread other([&] {
+    absl::SleepFor(absl::Milliseconds(20));
+    EXPECT_TRUE(holder_.Offer(WithParis()).ok());
+  });
+  EXPECT_EQ(holder_.Await(known, absl::Seconds(20))->map().epoch(), 3);
+  other.join();
+}
+
+TEST(MapViewTest, AllSitesAgreeWhoOwnsWhatAndWhoHadIt) {
+  const auto tokyo = MapView::Create(WithParis(), "tokyo").value();
+  const auto paris = MapView::Create(WithParis(), "paris").value();
+  EXPECT_EQ(tokyo->peers().size(), 1u);
+  EXPECT_EQ(tokyo->peers()[0]->name(), "paris");
+  int at_paris = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string page = Page(i);
+    ASSERT_EQ(tokyo->OwnerOf(page), paris->OwnerOf(page));
+    ASSERT_NE(tokyo->IsMine(page), paris->IsMine(page));
+    ASSERT_EQ(tokyo->PreviousOwnerOf(page), storage::SiteId{1});
+    at_paris += paris->IsMine(page);
+  }
+  EXPECT_GT(at_paris, 400);
+  EXPECT_LT(at_paris, 600);
+  EXPECT_EQ(tokyo->OwnerOf("nonsense"), std::nullopt);
+
+  const auto settled =
+      MapView::Create(FinishHandOff(WithParis()).value(), "tokyo").value();
+  EXPECT_EQ(settled->PreviousOwnerOf(Page(1)), std::nullopt);
+}
+
+TEST(MapViewTest, ASiteThatWasRemovedOwnsNothing) {
+  const Map removed = Remove(WithParis(), "paris").value();
+  const auto paris = MapView::Create(removed, "paris").value();
+  EXPECT_EQ(paris->self(), nullptr);
+  EXPECT_FALSE(paris->IsMine(Page(1)));
+  // Nor is it waited for.
+  const auto tokyo = MapView::Create(removed, "tokyo").value();
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(tokyo->IsMine(Page(i)));
+  }
+}
+
+TEST(FileMapTest, AFileIsReadAndNeverWritten) {
+  TemporaryFolder folder;
+  const std::string path = folder.path() + "/map.json";
+  FileMap file(path);
+  EXPECT_TRUE(absl::IsNotFound(file.Get().status()));
+  std::ofstream(path) << MapToText(WithParis());
+  EXPECT_EQ(file.Get()->SerializeAsString(), WithParis().SerializeAsString());
+  const absl::Status refused = file.CompareAndSwap(WithParis(), WithParis());
+  EXPECT_TRUE(absl::IsFailedPrecondition(refused));
+  std::ofstream(path) << "{\"epoch\": \"many\"}";
+  const absl::Status bad = file.Get().status();
+  EXPECT_TRUE(absl::IsInvalidArgument(bad));
+  EXPECT_THAT(std::string(bad.message()), HasSubstr("map.json"));
+}
+
+TEST(FileMapTest, AFileThatChangesIsSeen) {
+  TemporaryFolder folder;
+  const std::string path = folder.path() + "/map.json";
+  std::ofstream(path) << MapToText(Founded());
+  FileMap file(path);
+  EXPECT_EQ(file.Watch(Founded(), absl::ZeroDuration())->epoch(), 1);
+  std::ofstream(path + ".new") << MapToText(WithParis());
+  std::filesystem::rename(path + ".new", path);
+  EXPECT_EQ(file.Watch(Founded(), absl::Seconds(20))->epoch(), 3);
+}
+
+// A keeper in memory, at which somebody else is quicker a few times.
+class BusyKeeper : public MapKeeper {
+ public:
+  absl::StatusOr<Map> Get() override { return map; }
+  absl::Status CompareAndSwap(const Map& expected, const Map& next) override {
+    if (others_ > 0) {
+      --others_;
+      map = Pause(map, !map.paused()).value();
+    }
+    if (expected.epoch() != map.epoch()) return absl::AbortedError("late");
+    map = next;
+    return absl::OkStatus();
+  }
+  absl::StatusOr<Map> Watch(const Map&, absl::Duration) override { return map; }
+
+  Map map = Founded();
+  int others_ = 3;
+};
+
+TEST(MapKeeperTest, AChangeIsMadeOnTheMapThatThereIs) {
+  BusyKeeper keeper;
+  const auto invite = [](const Map& map) { return Invite(map, "paris"); };
+  EXPECT_EQ(ChangeMap(keeper, invite)->epoch(), 5);
+  EXPECT_NE(FindSite(keeper.map, "paris"), nullptr);
+  EXPECT_TRUE(absl::IsAlreadyExists(ChangeMap(keeper, invite).status()));
+  keeper.others_ = 1000;
+  EXPECT_TRUE(absl::IsAborted(ChangeMap(keeper, [](const Map& map) {
+                                return Invite(map, "oslo");
+                              }).status()));
+}
+
+}  // namespace
+}  // namespace gannet::federation

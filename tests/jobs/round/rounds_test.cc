@@ -1,0 +1,234 @@
+// How runs begin, end and are cut off; whole crawls are in crawl_test.cc.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "absl/time/clock.h"
+#include "tests/jobs/round/fake_crawl.h"
+
+namespace gannet::jobs {
+namespace {
+
+using testing::HasSubstr;
+
+// Of the pages of one host, which rests until then.
+storage::HostUpdate RestOf(const storage::PageKey& page, absl::Time until) {
+  storage::HostUpdate update{{std::string(storage::HostPartOf(page.bytes))},
+                             {}};
+  update.record.set_rest_until_ms(storage::ToMillis(until));
+  return update;
+}
+
+// All pages of the web are seeds, so that one round has them all.
+void InjectAll(FakeCrawl& crawl) {
+  for (const auto& [url, state] : crawl.TrueStates()) {
+    ASSERT_TRUE(crawl.Inject(url).ok());
+  }
+}
+
+// Claims all pages of the frontier for a round that fetches.
+std::vector<storage::PageKey> OpenRound(storage::CrawlDb& db) {
+  EXPECT_TRUE(db.OpenRound(absl::Now()).ok());
+  EXPECT_TRUE(db.Claim(db.Top(1000, 1000).value()).ok());
+  EXPECT_TRUE(db.PayRoot().ok());
+  EXPECT_TRUE(db.SetPhase(proto::FETCH).ok());
+  return db.FetchList({}, 1000).value();
+}
+
+TEST(RoundsTest, OnANearlyFullDiskNoRoundBeginsButAFinishedCrawlIsFinished) {
+  FakeCrawl crawl({.hosts = 2, .pages = 4});
+  ASSERT_TRUE(crawl.InjectSeeds().ok());
+  crawl.settings().data_folder = "/";
+  crawl.settings().min_free = std::numeric_limits<uint64_t>::max();
+  EXPECT_TRUE(absl::IsResourceExhausted(crawl.Crawl()));
+  EXPECT_EQ(crawl.store().crawl_db().journal().number(), 0u);
+  crawl.settings().min_free = 0;
+  ASSERT_TRUE(crawl.Crawl().ok());
+  crawl.settings().min_free = std::numeric_limits<uint64_t>::max();
+  const absl::Status status = crawl.Crawl();
+  EXPECT_TRUE(status.ok()) << status;
+}
+
+TEST(RoundsTest, RoundsThatOnlyGiveTheirPagesBackEndWithWhatToLookAt) {
+  FakeCrawl crawl({.hosts = 2, .pages = 4});
+  ASSERT_TRUE(crawl.InjectSeeds().ok());
+  const int64_t frontier = crawl.store().crawl_db().totals().frontier_pages;
+  crawl.settings().fetch.fetch.delay = absl::Seconds(2);
+  crawl.settings().time_limit = absl::Milliseconds(50);
+  Rounds rounds(crawl.settings(), &crawl.store());
+  const absl::Status status =
+      rounds.RunMany(std::nullopt, absl::Minutes(1), crawl.stop);
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  for (const char* setting :
+       {"crawl.time_limit", "fetch.delay", "fetch.max_crawl_delay"}) {
+    EXPECT_THAT(status.message(), HasSubstr(setting));
+  }
+  EXPECT_EQ(rounds.summary().rounds, 2);
+  EXPECT_EQ(rounds.summary().counts.completed(), 0);
+  EXPECT_EQ(crawl.store().crawl_db().totals().frontier_pages, frontier);
+}
+
+// Pages that were given back because their host rests come back when it wakes:
+// two such rounds are no reason to give up. Here one is, and two that are.
+TEST(RoundsTest, ARoundWhosePagesWaitForARestDoesNotCountAsFruitless) {
+  FakeCrawl crawl({.hosts = 1, .pages = 4});
+  ASSERT_TRUE(crawl.InjectSeeds().ok());
+  storage::CrawlDb& db = crawl.store().crawl_db();
+  const std::vector<storage::PageKey> pages = OpenRound(db);
+  const absl::Time awake = absl::Now() + absl::Milliseconds(500);
+  ASSERT_TRUE(db.Complete({}, {RestOf(pages.front(), awake)}, {}).ok());
+  ASSERT_TRUE(db.Release(pages).ok());
+  ASSERT_TRUE(db.SetPhase(proto::UPDATE).ok());
+
+  crawl.settings().fetch.fetch.delay = absl::Seconds(2);
+  crawl.settings().time_limit = absl::Milliseconds(50);
+  Rounds rounds(crawl.settings(), &crawl.store());
+  const absl::Status status =
+      rounds.RunMany(std::nullopt, absl::Minutes(1), crawl.stop);
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  EXPECT_EQ(rounds.summary().rounds, 3);
+  EXPECT_GE(absl::Now(), awake);
+}
+
+TEST(RoundsTest, ACrawlWhoseHostsAreBusyWaitsForThemToTheEnd) {
+  FakeCrawl crawl({.hosts = 3,
+                   .pages = 30,
+                   .nasty = fake_web::ParseNasty("busy-503,busy-429").value(),
+                   .retry_after_seconds = 1});
+  // No rest is waited for within a round.
+  crawl.settings().fetch.fetch.patience = absl::ZeroDuration();
+  ASSERT_TRUE(crawl.InjectSeeds().ok());
+  Rounds rounds(crawl.settings(), &crawl.store());
+  const absl::Status status =
+      rounds.RunMany(std::nullopt, absl::Minutes(1), crawl.stop);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_GT(rounds.summary().counts.released, 0);
+  EXPECT_EQ(Differences(crawl.States(), crawl.TrueStates()), "");
+}
+
+TEST(RoundsTest, ARestThatHoldsNoPageIsNotWaitedFor) {
+  FakeCrawl crawl({.hosts = 2, .pages = 4});
+  ASSERT_TRUE(crawl.InjectSeeds().ok());
+  storage::CrawlDb& db = crawl.store().crawl_db();
+  const storage::PageKey seed = db.Top(1, 1)->pages.front().page;
+  ASSERT_TRUE(crawl.Crawl().ok());
+  const absl::Time begun = absl::Now();
+  ASSERT_TRUE(db.PutHost(RestOf(seed, begun + absl::Seconds(50))).ok());
+  ASSERT_TRUE(crawl.Crawl().ok());
+  EXPECT_LT(absl::Now() - begun, absl::Seconds(25));
+}
+
+TEST(RoundsTest, RunsThatAreCutOffCountEachPageOnceAndTheReportHasThemAll) {
+  FakeCrawl crawl({.hosts = 5, .pages = 200, .largest_host = 50});
+  InjectAll(crawl);
+  storage::CrawlDb& db = crawl.store().crawl_db();
+  Rounds first(crawl.settings(), &crawl.store());
+  std::thread stopper([&] {
+    while (first.view().counts.completed() < 20) {
+      absl::SleepFor(absl::Milliseconds(1));
+    }
+    crawl.stop = true;
+  });
+  const absl::Status status =
+      first.RunMany(std::nullopt, absl::ZeroDuration(), crawl.stop);
+  stopper.join();
+  EXPECT_TRUE(absl::IsCancelled(status)) << status;
+  EXPECT_THAT(status.message(), HasSubstr("stopped while fetching"));
+  EXPECT_THAT(
+      status.message(),
+      HasSubstr("nothing is lost, and the next 'gannet round' goes on"));
+  EXPECT_EQ(first.summary().rounds, 0);
+  const int64_t done = first.summary().counts.fetched;
+  EXPECT_GE(done, 20);
+  EXPECT_EQ(done, db.journal().counts().fetched());
+  EXPECT_GT(first.summary().bytes, 0);
+
+  crawl.stop = false;
+  Rounds second(crawl.settings(), &crawl.store());
+  ASSERT_TRUE(second.RunMany(1, absl::ZeroDuration(), crawl.stop).ok());
+  EXPECT_EQ(second.summary().rounds, 1);
+  EXPECT_EQ(done + second.summary().counts.fetched,
+            db.totals().pages_by_state[proto::FETCHED]);
+  const auto report = nlohmann::json::parse(db.Report(1).value());
+  EXPECT_EQ(report["resumed"], true);
+  EXPECT_EQ(report["fetched"], done + second.summary().counts.fetched);
+  EXPECT_EQ(report["bytes"], first.summary().bytes + second.summary().bytes);
+  for (const char* phase : {"generate", "fetch", "update"}) {
+    EXPECT_NEAR(report["phase_seconds"][phase].get<double>(),
+                first.summary().phase_seconds.at(phase) +
+                    second.summary().phase_seconds.at(phase),
+                1e-4)
+        << phase;
+  }
+}
+
+TEST(RoundsTest, StoppedWhileUpdatingItSaysThatNothingIsLost) {
+  FakeCrawl crawl({.hosts = 1, .pages = 4});
+  ASSERT_TRUE(crawl.InjectSeeds().ok());
+  storage::CrawlDb& db = crawl.store().crawl_db();
+  const std::vector<storage::PageKey> pages = OpenRound(db);
+  storage::Completion done;
+  done.page = pages.front();
+  done.outcome.set_state(proto::FETCHED);
+  done.outcome.set_finished_reason("for the test");
+  done.outlinks = {storage::PageKeyOf(
+      storage::Url::Parse("http://elsewhere.example/").value())};
+  ASSERT_TRUE(db.Complete({done}, {}, {}).ok());
+  ASSERT_TRUE(db.Release(pages).ok());
+  ASSERT_TRUE(db.SetPhase(proto::UPDATE).ok());
+  crawl.stop = true;
+  Rounds rounds(crawl.settings(), &crawl.store());
+  const absl::Status status = rounds.RunOne(crawl.stop).status();
+  EXPECT_TRUE(absl::IsCancelled(status)) << status;
+  EXPECT_THAT(status.message(), HasSubstr("stopped while updating"));
+  EXPECT_THAT(
+      status.message(),
+      HasSubstr("nothing is lost, and the next 'gannet round' goes on"));
+  EXPECT_EQ(rounds.summary().counts.completed(), 0);  // Another's.
+}
+
+TEST(RoundsTest, WhatALifetimeCountsOnlyGrowsAndEndsAtTheSummary) {
+  FakeCrawl crawl({.hosts = 4, .pages = 200});
+  ASSERT_TRUE(crawl.InjectSeeds().ok());
+  crawl.settings().generate.width = 20;
+  Rounds rounds(crawl.settings(), &crawl.store());
+  std::atomic<bool> ended = false;
+  int64_t seen_within_rounds = 0;
+  std::thread watcher([&] {
+    RunSummary last = rounds.lifetime();
+    while (!ended) {
+      const RunSummary now = rounds.lifetime();
+      EXPECT_GE(now.rounds, last.rounds);
+      EXPECT_GE(now.counts.completed(), last.counts.completed());
+      EXPECT_GE(now.counts.fetched, last.counts.fetched);
+      EXPECT_GE(now.bytes, last.bytes);
+      for (const auto& [phase, seconds] : last.phase_seconds) {
+        EXPECT_GE(now.phase_seconds.at(phase), seconds);
+      }
+      const RunSummary done = rounds.summary();
+      if (now.counts.completed() > done.counts.completed()) {
+        ++seen_within_rounds;
+      }
+      last = now;
+    }
+  });
+  const absl::Status status =
+      rounds.RunMany(std::nullopt, absl::ZeroDuration(), crawl.stop);
+  ended = true;
+  watcher.join();
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_GT(seen_within_rounds, 0);
+  const RunSummary summary = rounds.summary();
+  const RunSummary lifetime = rounds.lifetime();
+  EXPECT_GT(summary.rounds, 3);
+  EXPECT_EQ(lifetime.rounds, summary.rounds);
+  EXPECT_EQ(lifetime.counts.completed(), summary.counts.completed());
+  EXPECT_EQ(lifetime.bytes, summary.bytes);
+  EXPECT_EQ(lifetime.phase_seconds, summary.phase_seconds);
+}
+
+}  // namespace
+}  // namespace gannet::jobs

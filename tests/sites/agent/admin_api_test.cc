@@ -1,0 +1,473 @@
+// The admin API over real sockets, with an Admin that says what the test wants.
+#include <gmock/gmock.h>
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/descriptor.pb.h>
+#include <google/protobuf/dynamic_message.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+#include <thread>
+
+#include "absl/time/clock.h"
+#include "sites/admin/agent_socket.h"
+#include "sites/admin/remote_admin.h"
+#include "sites/agent/admin_server.h"
+#include "sites/agent/admin_service.h"
+#include "storage/url/percent.h"
+#include "tests/sites/agent/raw_caller.h"
+#include "tests/sites/agent/scripted_admin.h"
+
+namespace gannet::sites {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class AdminApiTest : public testing::Test {
+ protected:
+  AdminApiTest() {
+    char name[] = "/tmp/admin_api_test.XXXXXX";
+    folder_ = mkdtemp(name);
+    // Deeper than a socket's path may be.
+    data_ = folder_ + "/" + std::string(100, 'd') + "/" + std::string(100, 'e');
+    fs::create_directories(data_);
+  }
+  ~AdminApiTest() override {
+    server_.reset();
+    fs::remove_all(folder_);
+  }
+
+  void Serve() {
+    auto server = AdminServer::Start(
+        {.data_folder = data_, .address = "", .tls = {}}, admin_, calls_, log_);
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+  }
+
+  std::unique_ptr<Admin> Connect() {
+    auto remote = ConnectToAgent(data_);
+    EXPECT_TRUE(remote.ok()) << remote.status();
+    return remote.ok() ? *std::move(remote) : nullptr;
+  }
+
+  RawCaller Raw() {
+    socket_.emplace(AgentSocket::In(data_).value());
+    return RawCaller("unix:" + socket_->path());
+  }
+
+  std::string folder_, data_;
+  ScriptedAdmin admin_;
+  AdminCalls calls_;
+  Log log_{{.level = LogLevel::kError}, STDERR_FILENO, false};
+  std::optional<AgentSocket> socket_;
+  std::unique_ptr<AdminServer> server_;
+};
+
+std::vector<const google::protobuf::MethodDescriptor*> Methods() {
+  const auto* service = admin::Status::descriptor()->file()->service(0);
+  std::vector<const google::protobuf::MethodDescriptor*> methods;
+  for (int i = 0; i < service->method_count(); ++i) {
+    methods.push_back(service->method(i));
+  }
+  return methods;
+}
+
+std::string PathOf(const google::protobuf::MethodDescriptor& method) {
+  return "/" + method.service()->full_name() + "/" + method.name();
+}
+
+TEST_F(AdminApiTest, AnAnswerComesBackAsItWasGiven) {
+  admin_.fill_status = [](admin::Status& status) {
+    status.set_site("tokyo");
+    (*status.mutable_pages())["fetched"] = 7;
+  };
+  Serve();
+  const auto remote = Connect();
+  admin::Status status;
+  ASSERT_TRUE(remote->GetStatus({}, status).ok());
+  EXPECT_EQ(status.site(), "tokyo");
+  EXPECT_EQ(status.pages().at("fetched"), 7);
+}
+
+TEST_F(AdminApiTest, ErrorsCrossTheSocketWithCodeAndMessage) {
+  Serve();
+  const auto remote = Connect();
+  for (const absl::Status& error :
+       {absl::InvalidArgumentError("no URL"), absl::NotFoundError("no page"),
+        absl::FailedPreconditionError("stop first"),
+        absl::ResourceExhaustedError("disk full"),
+        absl::InternalError("broken")}) {
+    admin_.status = error;
+    admin::Page page;
+    EXPECT_EQ(remote->GetPage({}, page), error);
+    EXPECT_EQ(remote->Export({}, [](const auto&) { return true; }), error);
+  }
+}
+
+TEST_F(AdminApiTest, AMessageThatQuotesAnyBytesIsMadeUtf8) {
+  admin_.status = absl::NotFoundError("no page http://a/\xff\xfe");
+  Serve();
+  const RawAnswer answer = Raw().Call("/gannet.admin.Admin/GetPage", "");
+  EXPECT_EQ(answer.status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(answer.status.message()), HasSubstr("http://a/"));
+  EXPECT_TRUE(storage::IsUtf8(std::string(answer.status.message())));
+}
+
+TEST_F(AdminApiTest, AStreamGivesAllMessagesInOrder) {
+  admin_.messages = 1000;
+  Serve();
+  int64_t got = 0;
+  ASSERT_TRUE(Connect()
+                  ->GetPageBody({},
+                                [&](const admin::PageBody& body) {
+                                  EXPECT_EQ(body.bytes(), "body");
+                                  ++got;
+                                  return true;
+                                })
+                  .ok());
+  EXPECT_EQ(got, 1000);
+}
+
+TEST_F(AdminApiTest, WhoWantsNoMoreEndsTheStreamAndTheVerbLearnsOfIt) {
+  admin_.messages = INT64_MAX;
+  Serve();
+  int got = 0;
+  EXPECT_TRUE(
+      Connect()->Export({}, [&](const auto&) { return ++got < 5; }).ok());
+  EXPECT_EQ(got, 5);
+  while (admin_.streams_ended == 0) std::this_thread::yield();
+  EXPECT_EQ(admin_.sinks_that_said_no, 1);
+}
+
+TEST_F(AdminApiTest, WatchingGivesTheStatusAgainAndAgain) {
+  Serve();
+  admin::WatchStatusRequest request;
+  request.mutable_every()->set_nanos(1);  // As often as it is allowed.
+  int looks = 0;
+  const absl::Time before = absl::Now();
+  EXPECT_TRUE(
+      Connect()
+          ->WatchStatus(request, [&](const auto&) { return ++looks < 4; })
+          .ok());
+  EXPECT_EQ(looks, 4);
+  EXPECT_GE(absl::Now() - before, absl::Milliseconds(300));
+  request.mutable_every()->set_seconds(-1);
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      Connect()->WatchStatus(request, [](const auto&) { return true; })));
+}
+
+TEST_F(AdminApiTest, AStoppingAgentEndsThoseWhoWatchAndSaysSo) {
+  Serve();
+  const auto remote = Connect();
+  admin::WatchStatusRequest request;
+  request.mutable_every()->set_seconds(3600);
+  absl::Status status;
+  std::atomic<bool> watches = false;
+  std::thread watcher([&] {
+    status = remote->WatchStatus(request, [&](const auto&) {
+      watches = true;
+      return true;
+    });
+  });
+  while (!watches) std::this_thread::yield();
+  const absl::Time before = absl::Now();
+  server_->Stop(absl::Seconds(20));
+  EXPECT_LT(absl::Now() - before, absl::Seconds(10));
+  watcher.join();
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("stopping"));
+}
+
+TEST_F(AdminApiTest, TheSocketIsItsOwnersOnlyAndGoesWithTheServer) {
+  Serve();
+  struct stat info = {};
+  ASSERT_EQ(stat((data_ + "/agent.sock").c_str(), &info), 0);
+  EXPECT_TRUE(S_ISSOCK(info.st_mode));
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+  server_.reset();
+  EXPECT_FALSE(fs::exists(data_ + "/agent.sock"));
+}
+
+TEST_F(AdminApiTest, NoAgentIsNotFoundWhetherOrNotOneLeftItsSocket) {
+  EXPECT_TRUE(absl::IsNotFound(ConnectToAgent(data_ + "/nothing").status()));
+  EXPECT_TRUE(absl::IsNotFound(ConnectToAgent(data_).status()));
+
+  // What a killed agent leaves: bound, and nobody listens.
+  const AgentSocket socket = AgentSocket::In(data_).value();
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  socket.path().copy(address.sun_path, sizeof(address.sun_path) - 1);
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)),
+            0);
+  EXPECT_TRUE(absl::IsNotFound(ConnectToAgent(data_).status()));
+  close(fd);
+  EXPECT_TRUE(absl::IsNotFound(ConnectToAgent(data_).status()));
+  // The next agent takes its place.
+  Serve();
+  EXPECT_NE(Connect(), nullptr);
+}
+
+TEST_F(AdminApiTest, AnAgentThatDoesNotAnswerIsUnavailable) {
+  const AgentSocket socket = AgentSocket::In(data_).value();
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  socket.path().copy(address.sun_path, sizeof(address.sun_path) - 1);
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)),
+            0);
+  ASSERT_EQ(listen(fd, 5), 0);
+  const absl::Status status =
+      ConnectToAgent(data_, {.connect_deadline = absl::Milliseconds(300)})
+          .status();
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr(data_));
+  close(fd);
+}
+
+TEST_F(AdminApiTest, AnAgentThatGoesAwayIsUnavailableAndSaysWhatToDo) {
+  Serve();
+  const auto remote = Connect();
+  server_.reset();
+  admin::Status status;
+  const absl::Status error = remote->GetStatus({}, status);
+  EXPECT_TRUE(absl::IsUnavailable(error)) << error;
+  EXPECT_THAT(std::string(error.message()), HasSubstr("'gannet serve'"));
+}
+
+TEST_F(AdminApiTest, CallsAreCountedByMethodAndThoseThatFailTwice) {
+  Serve();
+  const auto remote = Connect();  // Asks for the status once.
+  admin::Status status;
+  ASSERT_TRUE(remote->GetStatus({}, status).ok());
+  admin_.status = absl::NotFoundError("no");
+  admin::Page page;
+  EXPECT_FALSE(remote->GetPage({}, page).ok());
+  Raw().Call("/gannet.admin.Admin/GetHosts", "");  // There is no such method.
+  server_->Stop(absl::Seconds(5));
+  const auto counts = calls_.counts();
+  EXPECT_EQ(counts.size(), Methods().size());
+  EXPECT_EQ(counts.at("GetStatus").requests, 2);
+  EXPECT_EQ(counts.at("GetStatus").failures, 0);
+  EXPECT_EQ(counts.at("GetPage").requests, 1);
+  EXPECT_EQ(counts.at("GetPage").failures, 1);
+  EXPECT_EQ(counts.at("Inject").requests, 0);
+}
+
+// --- Bad input
+// -----------------------------------------------------------------
+
+TEST_F(AdminApiTest, AnEmptyRequestIsARequestOfEveryMethod) {
+  Serve();
+  RawCaller raw = Raw();
+  for (const auto* method : Methods()) {
+    const RawAnswer answer = raw.Call(PathOf(*method), "", 3);
+    EXPECT_TRUE(answer.status.ok() || absl::IsCancelled(answer.status))
+        << method->name() << answer.status;
+  }
+}
+
+TEST_F(AdminApiTest, BytesThatAreNoMessageAreInvalidInEveryMethod) {
+  Serve();
+  RawCaller raw = Raw();
+  for (const auto* method : Methods()) {
+    for (const std::string& bytes : {std::string("\xff\xff\xff\xff"),
+                                     std::string("\x0a\x7f"
+                                                 "abc"),
+                                     std::string(1000, '\x0b')}) {
+      const RawAnswer answer = raw.Call(PathOf(*method), bytes);
+      EXPECT_TRUE(absl::IsInvalidArgument(answer.status))
+          << method->name() << answer.status;
+      EXPECT_THAT(std::string(answer.status.message()),
+                  HasSubstr("no request of " + method->name()));
+    }
+  }
+  EXPECT_EQ(admin_.calls, 0);
+}
+
+TEST_F(AdminApiTest, TextThatIsNotUtf8IsInvalidWhereverItStands) {
+  Serve();
+  RawCaller raw = Raw();
+  int fields = 0;
+  for (const auto* method : Methods()) {
+    for (int i = 0; i < method->input_type()->field_count(); ++i) {
+      const auto* field = method->input_type()->field(i);
+      if (field->type() != google::protobuf::FieldDescriptor::TYPE_STRING) {
+        continue;
+      }
+      ++fields;
+      const std::string bytes = {static_cast<char>(field->number() << 3 | 2), 2,
+                                 '\xc3', '\x28'};
+      const RawAnswer answer = raw.Call(PathOf(*method), bytes);
+      EXPECT_TRUE(absl::IsInvalidArgument(answer.status))
+          << field->full_name() << answer.status;
+    }
+  }
+  EXPECT_GT(fields, 10);
+  EXPECT_EQ(admin_.calls, 0);
+}
+
+TEST_F(AdminApiTest, FieldsOfTheWrongTypeAreIgnoredAsProtobufDoes) {
+  Serve();
+  RawCaller raw = Raw();
+  for (const auto* method : Methods()) {
+    // Fields 1 to 5 as a varint, then as four bytes.
+    std::string bytes;
+    for (int n = 1; n <= 5; ++n) {
+      bytes += static_cast<char>(n << 3);
+      bytes += '\x01';
+      bytes += static_cast<char>(n << 3 | 5);
+      bytes += std::string(4, '\x01');
+    }
+    const RawAnswer answer = raw.Call(PathOf(*method), bytes, 3);
+    EXPECT_TRUE(answer.status.ok() || absl::IsCancelled(answer.status))
+        << method->name() << answer.status;
+  }
+}
+
+TEST_F(AdminApiTest, ARequestPastTheLimitIsRefusedInEveryMethod) {
+  Serve();
+  RawCaller raw = Raw();
+  const std::string huge(17 << 20, 'a');
+  for (const auto* method : Methods()) {
+    const RawAnswer answer = raw.Call(PathOf(*method), huge);
+    EXPECT_TRUE(absl::IsResourceExhausted(answer.status))
+        << method->name() << answer.status;
+    EXPECT_THAT(std::string(answer.status.message()), HasSubstr("larger"));
+  }
+  EXPECT_EQ(admin_.calls, 0);
+}
+
+// Asks again while there are too many callers, for a minute at most.
+absl::Status OnceThereIsAPlace(const std::function<absl::Status()>& ask) {
+  const absl::Time last = absl::Now() + absl::Minutes(1);
+  absl::Status status = ask();
+  while (absl::IsAborted(status) && absl::Now() < last) {
+    std::this_thread::yield();
+    status = ask();
+  }
+  return status;
+}
+
+TEST_F(AdminApiTest, AThousandWatchersAreServedOrToldThatTheyAreTooMany) {
+  Serve();
+  const auto remote = Connect();
+  std::atomic<int> served = 0, refused = 0, odd = 0;
+  std::atomic<bool> end = false;
+  std::vector<std::thread> watchers;
+  admin::WatchStatusRequest request;
+  request.mutable_every()->set_nanos(200'000'000);
+  for (int i = 0; i < 1000; ++i) {
+    watchers.emplace_back([&] {
+      bool first = true;
+      const absl::Status status =
+          remote->WatchStatus(request, [&](const auto&) {
+            if (std::exchange(first, false)) ++served;
+            return !end;
+          });
+      if (absl::IsAborted(status)) {
+        EXPECT_FALSE(status.message().empty());
+        ++refused;
+      } else if (!status.ok()) {
+        ++odd;
+      }
+    });
+  }
+  while (served + refused + odd < 1000) std::this_thread::yield();
+  EXPECT_EQ(odd, 0);
+  EXPECT_LE(served, kMostStreams);
+  EXPECT_GE(served, 10);
+  // Others are served all the while.
+  EXPECT_TRUE(OnceThereIsAPlace([&] {
+                admin::Status status;
+                return remote->GetStatus({}, status);
+              }).ok());
+  end = true;
+  for (std::thread& watcher : watchers) watcher.join();
+  // And so are watchers: the agent notices a while later that some went away.
+  EXPECT_TRUE(OnceThereIsAPlace([&] {
+                return remote->WatchStatus(request,
+                                           [](const auto&) { return false; });
+              }).ok());
+}
+
+// --- Reflection and health
+// -------------------------------------------------------
+
+constexpr char kReflect[] =
+    "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
+
+// gRPC's reflection library brings its messages along; Debian has no .proto.
+std::unique_ptr<google::protobuf::Message> ReflectionMessage(
+    const std::string& name) {
+  const auto* type =
+      google::protobuf::DescriptorPool::generated_pool()->FindMessageTypeByName(
+          "grpc.reflection.v1alpha." + name);
+  EXPECT_NE(type, nullptr) << name;
+  return std::unique_ptr<google::protobuf::Message>(
+      google::protobuf::MessageFactory::generated_factory()
+          ->GetPrototype(type)
+          ->New());
+}
+
+std::unique_ptr<google::protobuf::Message> Reflect(RawCaller& raw,
+                                                   const char* field,
+                                                   const std::string& value) {
+  const auto request = ReflectionMessage("ServerReflectionRequest");
+  request->GetReflection()->SetString(
+      request.get(), request->GetDescriptor()->FindFieldByName(field), value);
+  const RawAnswer answer = raw.Call(kReflect, request->SerializeAsString());
+  EXPECT_EQ(answer.messages.size(), 1u) << answer.status;
+  auto reply = ReflectionMessage("ServerReflectionResponse");
+  if (!answer.messages.empty()) reply->ParseFromString(answer.messages[0]);
+  return reply;
+}
+
+TEST_F(AdminApiTest, AReflectionClientFindsTheServiceAndItsMethods) {
+  Serve();
+  RawCaller raw = Raw();
+  const auto list = Reflect(raw, "list_services", "*");
+  EXPECT_THAT(list->DebugString(), HasSubstr("\"gannet.admin.Admin\""));
+  EXPECT_THAT(list->DebugString(), HasSubstr("\"grpc.health.v1.Health\""));
+
+  const auto reply =
+      Reflect(raw, "file_containing_symbol", "gannet.admin.Admin");
+  const auto* field =
+      reply->GetDescriptor()->FindFieldByName("file_descriptor_response");
+  const auto& files = reply->GetReflection()->GetMessage(*reply, field);
+  const auto* bytes =
+      files.GetDescriptor()->FindFieldByName("file_descriptor_proto");
+  std::vector<std::string> methods;
+  for (int i = 0; i < files.GetReflection()->FieldSize(files, bytes); ++i) {
+    google::protobuf::FileDescriptorProto file;
+    ASSERT_TRUE(file.ParseFromString(
+        files.GetReflection()->GetRepeatedString(files, bytes, i)));
+    for (const auto& service : file.service()) {
+      for (const auto& method : service.method()) {
+        methods.push_back(method.name());
+      }
+    }
+  }
+  EXPECT_EQ(methods.size(), Methods().size());
+  EXPECT_THAT(methods, Contains("GetStatus"));
+  EXPECT_THAT(methods, Contains("RunRounds"));
+}
+
+TEST_F(AdminApiTest, TheHealthServiceSaysServing) {
+  Serve();
+  // HealthCheckRequest {} and HealthCheckResponse { status = 1: SERVING }.
+  const RawAnswer answer = Raw().Call("/grpc.health.v1.Health/Check", "");
+  ASSERT_TRUE(answer.status.ok()) << answer.status;
+  ASSERT_EQ(answer.messages.size(), 1u);
+  EXPECT_EQ(answer.messages[0], "\x08\x01");
+}
+
+}  // namespace
+}  // namespace gannet::sites

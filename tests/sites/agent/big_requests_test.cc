@@ -1,0 +1,269 @@
+// Requests as big as the server takes, and bigger, through real gRPC into a
+// real site: each is answered with a status that a person can read, nothing
+// crashes, and the site is as good as before.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "sites/admin/agent_socket.h"
+#include "sites/admin/local_admin.h"
+#include "sites/agent/admin_server.h"
+#include "storage/url/percent.h"
+#include "tests/sites/agent/raw_caller.h"
+#include "tests/sites/agent/scripted_runner.h"
+#include "tests/storage/site_store/sample_site.h"
+#include "tests/temporary_folder.h"
+
+namespace gannet::sites {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::MethodDescriptor;
+using testing::HasSubstr;
+
+constexpr size_t kMostMessageBytes = 16 << 20;
+constexpr size_t kMostStatusBytes = 2000;
+
+// A field of text in a request, or in the messages of which it has a list.
+struct TextField {
+  const MethodDescriptor* method;
+  const FieldDescriptor* list;  // Nothing: the request's own.
+  const FieldDescriptor* field;
+};
+
+// Text of any size: a beginning, and the same again and again.
+struct Shape {
+  std::string prefix, unit;
+
+  std::string Text(size_t size) const {
+    std::string text = prefix;
+    text.reserve(size + unit.size());
+    while (text.size() < size) text += unit;
+    text.resize(size);
+    return text;
+  }
+};
+
+void PrintTo(const TextField& text, std::ostream* out) {
+  *out << text.method->name() << "." << text.field->name();
+}
+
+std::vector<TextField> TextFields() {
+  std::vector<TextField> fields;
+  const auto* service = admin::Status::descriptor()->file()->service(0);
+  for (int m = 0; m < service->method_count(); ++m) {
+    const MethodDescriptor* method = service->method(m);
+    for (int f = 0; f < method->input_type()->field_count(); ++f) {
+      const FieldDescriptor* field = method->input_type()->field(f);
+      if (field->type() == FieldDescriptor::TYPE_STRING) {
+        fields.push_back({method, nullptr, field});
+      }
+      if (!field->is_repeated() || field->message_type() == nullptr) continue;
+      for (int n = 0; n < field->message_type()->field_count(); ++n) {
+        fields.push_back({method, field, field->message_type()->field(n)});
+      }
+    }
+  }
+  return fields;
+}
+
+std::string RequestWith(const TextField& where, const std::string& text) {
+  std::unique_ptr<Message> request(
+      google::protobuf::MessageFactory::generated_factory()
+          ->GetPrototype(where.method->input_type())
+          ->New());
+  // So that an export looks at the other fields too.
+  if (auto* exported = dynamic_cast<admin::ExportRequest*>(request.get())) {
+    exported->set_kind("urls");
+  }
+  Message* owner = where.list == nullptr ? request.get()
+                                         : request->GetReflection()->AddMessage(
+                                               request.get(), where.list);
+  owner->GetReflection()->SetString(owner, where.field, text);
+  return request->SerializeAsString();
+}
+
+class BigRequestsTest : public testing::Test {
+ protected:
+  BigRequestsTest() {
+    storage::SiteStoreSettings settings;
+    settings.folder = folder_.path() + "/site";
+    settings.create = true;
+    store_ = storage::SiteStore::Open(settings).value();
+    storage::CrawlSample(*store_, 20);
+    SiteConfig config;
+    config.site.data = settings.folder;
+    runner_.emplace(settings.folder);
+    admin_.emplace(config, "", *store_, &runner_->control());
+    server_ = AdminServer::Start(
+                  {.data_folder = settings.folder, .address = "", .tls = {}},
+                  *admin_, calls_, log_)
+                  .value();
+    socket_.emplace(AgentSocket::In(settings.folder).value());
+    caller_.emplace("unix:" + socket_->path());
+  }
+  ~BigRequestsTest() override {
+    admin::Verification verified;
+    EXPECT_TRUE(admin_->Verify({}, verified).ok());
+    EXPECT_TRUE(verified.ok()) << verified.DebugString();
+    server_.reset();
+  }
+
+  RawAnswer Call(const std::string& method, const std::string& bytes) {
+    return caller_->Call("/gannet.admin.Admin/" + method, bytes);
+  }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<storage::SiteStore> store_;
+  std::optional<ScriptedRunner> runner_;
+  std::optional<LocalAdmin> admin_;
+  AdminCalls calls_;
+  Log log_{{.level = LogLevel::kError}, STDERR_FILENO, false};
+  std::unique_ptr<AdminServer> server_;
+  std::optional<AgentSocket> socket_;
+  std::optional<RawCaller> caller_;
+};
+
+// A code that the API's description names, and a text that can be read: not
+// only the beginning of what was sent.
+void ExpectClear(const absl::Status& status, const Shape& shape) {
+  if (status.ok()) return;
+  const std::string message(status.message());
+  EXPECT_TRUE(absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
+              // The answer quotes the request, and so has no room either.
+              (absl::IsResourceExhausted(status) &&
+               message.starts_with("Sent message larger than max")))
+      << status;
+  EXPECT_LE(message.size(), kMostStatusBytes);
+  EXPECT_TRUE(storage::IsUtf8(message));
+  EXPECT_FALSE(message.empty() || message.ends_with(shape.unit + shape.unit))
+      << status;
+}
+
+class BigTextTest : public BigRequestsTest,
+                    public testing::WithParamInterface<TextField> {
+ protected:
+  std::vector<Shape> Shapes() const {
+    const std::string& field = GetParam().field->name();
+    // What is written is in the test's folder.
+    if (field == "to") {
+      return {{folder_.path() + "/", "d/"}, {folder_.path() + "/", "a"}};
+    }
+    if (field == "file") return {{"", "d/"}, {"", "a"}};
+    return {{"http://a.example/", "a/"},
+            {"", "a"},
+            {"http://", "a."},
+            {"http://a.example/?", "%41"}};
+  }
+
+  void Send(const Shape& shape, size_t size) {
+    SCOPED_TRACE(fmt::format("{} bytes: {}{}{}...", size, shape.prefix,
+                             shape.unit, shape.unit));
+    ExpectClear(Call(GetParam().method->name(),
+                     RequestWith(GetParam(), shape.Text(size)))
+                    .status,
+                shape);
+  }
+};
+
+TEST_P(BigTextTest, GetsAClearStatusWhateverItsSize) {
+  for (const Shape& shape : Shapes()) {
+    Send(shape, 10'000);
+    Send(shape, 1 << 20);
+  }
+  // One shape is enough where bytes cost time. How much a request has beside
+  // its text does not change above 2 MiB.
+  const size_t other =
+      RequestWith(GetParam(), std::string(2 << 20, 'a')).size() - (2 << 20);
+  Send(Shapes().front(), kMostMessageBytes - other);
+}
+
+INSTANTIATE_TEST_SUITE_P(AllVerbs, BigTextTest, testing::ValuesIn(TextFields()),
+                         [](const testing::TestParamInfo<TextField>& info) {
+                           return info.param.method->name() + "_" +
+                                  info.param.field->name();
+                         });
+
+TEST_F(BigRequestsTest, TheLimitIsExact) {
+  admin::CheckUrlRequest request;
+  request.set_url(std::string(kMostMessageBytes - 5, 'a'));
+  ASSERT_EQ(request.ByteSizeLong(), kMostMessageBytes);
+  const absl::Status judged =
+      Call("CheckUrl", request.SerializeAsString()).status;
+  EXPECT_TRUE(absl::IsInvalidArgument(judged)) << judged;
+
+  request.mutable_url()->push_back('a');
+  const absl::Status refused =
+      Call("CheckUrl", request.SerializeAsString()).status;
+  EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("Received message larger than max"));
+}
+
+// Taken apart by std::filesystem, these take a gigabyte and many seconds.
+TEST_F(BigRequestsTest, PathsThatNoFileCanHaveAreRefusedUnread) {
+  admin::BackupRequest backup;
+  admin::ReleaseArchiveFileRequest file, to;
+  const std::string path = Shape{folder_.path() + "/", "d/"}.Text(8 << 20);
+  backup.set_to(path);
+  file.set_file(path);
+  to.set_file("1");
+  to.set_to(path);
+  for (const auto& [verb, bytes] :
+       {std::pair("Backup", backup.SerializeAsString()),
+        std::pair("ReleaseArchiveFile", file.SerializeAsString()),
+        std::pair("ReleaseArchiveFile", to.SerializeAsString())}) {
+    const absl::Status status = Call(verb, bytes).status;
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("8388608 bytes"));
+  }
+}
+
+TEST_F(BigRequestsTest, APathDoesNotEndAtAZeroByte) {
+  admin::BackupRequest request;
+  request.set_to(folder_.path() + "/backup");
+  request.mutable_to()->push_back('\0');
+  const absl::Status status =
+      Call("Backup", request.SerializeAsString()).status;
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() + "/backup"));
+}
+
+admin::Injected InjectedBy(const RawAnswer& answer) {
+  EXPECT_TRUE(answer.status.ok()) << answer.status;
+  admin::Injected injected;
+  EXPECT_EQ(answer.messages.size(), 1u);
+  for (const std::string& bytes : answer.messages) {
+    EXPECT_TRUE(injected.ParseFromString(bytes));
+  }
+  return injected;
+}
+
+TEST_F(BigRequestsTest, TenThousandSeedsAreTakenAndMoreAreNot) {
+  admin::InjectRequest request;
+  for (int i = 0; i < 10'000; ++i) {
+    const std::string url = fmt::format("http://a.example/{}/", i);
+    // Nearly as much as a request can have.
+    request.add_seeds()->set_url(Shape{url, "a"}.Text(1650));
+  }
+  ASSERT_GT(request.ByteSizeLong(), kMostMessageBytes * 9 / 10);
+  EXPECT_EQ(InjectedBy(Call("Inject", request.SerializeAsString())).added(),
+            10'000);
+
+  // As many as a request can have: each is its tag and no bytes.
+  const std::string empty_seeds =
+      Shape{"", std::string("\x0a\0", 2)}.Text(kMostMessageBytes);
+  const absl::Status status = Call("Inject", empty_seeds).status;
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("8388608 seeds in one request; 10000 are allowed"));
+}
+
+}  // namespace
+}  // namespace gannet::sites

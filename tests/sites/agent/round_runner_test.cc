@@ -1,0 +1,419 @@
+// The runner with scripted rounds and a clock that the test sets.
+#include "sites/agent/round_runner.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <latch>
+#include <thread>
+
+#include "tests/sites/agent/scripted_rounds.h"
+#include "tests/temporary_folder.h"
+
+namespace gannet::sites {
+namespace {
+
+using testing::HasSubstr;
+
+class RoundRunnerTest : public testing::Test {
+ protected:
+  ~RoundRunnerTest() override { runner_.reset(); }
+
+  void Start(const char* schedule) {
+    settings_.data_folder = folder_.path();
+    settings_.schedule = Schedule::Parse(schedule).value();
+    settings_.progress_every = absl::Milliseconds(5);
+    settings_.now = [this] {
+      if (std::this_thread::get_id() != tester_) ++clock_reads_;
+      return absl::FromUnixMillis(now_ms_);
+    };
+    settings_.steady_now = [this] { return absl::FromUnixMillis(steady_ms_); };
+    runner_ = std::make_unique<RoundRunner>(settings_, rounds_, log_);
+    runner_->Start();
+  }
+
+  // Moves the clock, and lets the runner see it.
+  void Pass(absl::Duration time) {
+    now_ms_ += absl::ToInt64Milliseconds(time);
+    steady_ms_ += absl::ToInt64Milliseconds(time);
+    runner_->SetSchedule(settings_.schedule, settings_.stall);
+  }
+  // Until the thread has nothing to do at this time: it looked, and waits. Each
+  // time it wakes it reads the clock, and a round makes it read fewer times
+  // than this.
+  void Settle() {
+    constexpr int kMoreReadsThanARound = 10;
+    for (int looks = -1; looks != rounds_.looks;) {
+      looks = rounds_.looks;
+      const int reads = clock_reads_;
+      Await([&] {
+        Pass(absl::ZeroDuration());
+        return clock_reads_ >= reads + kMoreReadsThanARound;
+      });
+    }
+  }
+  void Await(const std::function<bool()>& condition) {
+    const absl::Time give_up = absl::Now() + absl::Seconds(20);
+    while (!condition()) {
+      ASSERT_LT(absl::Now(), give_up);
+      std::this_thread::yield();
+    }
+  }
+
+  struct Answer {
+    absl::Status status;
+    admin::RunProgress last;
+  };
+  Answer Run(std::optional<int64_t> rounds, absl::Duration wait = {}) {
+    admin::RunRoundsRequest request;
+    if (rounds.has_value()) request.set_rounds(*rounds);
+    request.mutable_wait()->set_seconds(absl::ToInt64Seconds(wait));
+    Answer answer;
+    answer.status = runner_->Run(request, [&](const admin::RunProgress& look) {
+      answer.last = look;
+      ++messages_;
+      return true;
+    });
+    return answer;
+  }
+  admin::RoundsState State() { return runner_->Look().rounds(); }
+
+  const std::thread::id tester_ = std::this_thread::get_id();
+  std::atomic<int> clock_reads_ = 0;
+  std::atomic<int> messages_ = 0;  // That Run() heard; the first says it waits.
+  TemporaryFolder folder_;
+  std::atomic<int64_t> now_ms_ = 1'800'000'000'000;  // A half hour.
+  std::atomic<int64_t> steady_ms_ = 0;
+  ScriptedRounds rounds_;
+  Log log_{{.level = LogLevel::kError}, open("/dev/null", O_WRONLY), false};
+  RoundRunnerSettings settings_;
+  std::unique_ptr<RoundRunner> runner_;
+};
+
+TEST_F(RoundRunnerTest, EveryHalfHourBeginsOneRoundHoweverManyTimesWereMissed) {
+  rounds_.always = ScriptedRounds::Ends;
+  Start("every 30m");
+  Settle();
+  EXPECT_EQ(rounds_.ended, 1);  // The first: there was none before.
+  Pass(absl::Minutes(29));
+  Settle();
+  EXPECT_EQ(rounds_.ended, 1);
+  Pass(absl::Minutes(1));
+  Settle();
+  EXPECT_EQ(rounds_.ended, 2);
+  Pass(absl::Hours(5));
+  Settle();
+  EXPECT_EQ(rounds_.ended, 3);
+}
+
+TEST_F(RoundRunnerTest, ARestartBetweenTwoTimesBeginsNothing) {
+  rounds_.always = ScriptedRounds::Ends;
+  rounds_.last.started = absl::FromUnixMillis(now_ms_);
+  rounds_.last.ended = rounds_.last.started + absl::Minutes(1);
+  now_ms_ += 10 * 60'000;
+  Start("every 30m");
+  Settle();
+  EXPECT_EQ(rounds_.looks, 0);
+  EXPECT_EQ(State().state(), "waiting");
+  EXPECT_EQ(State().next_round().seconds(), 1'800'001'800);
+}
+
+TEST_F(RoundRunnerTest, ALastRoundInTheFutureIsNotWaitedFor) {
+  rounds_.always = ScriptedRounds::Ends;
+  rounds_.last.started = absl::FromUnixMillis(now_ms_) + absl::Hours(48);
+  rounds_.last.ended = rounds_.last.started + absl::Minutes(1);
+  Start("every 30m");
+  Settle();
+  Pass(absl::Minutes(30));
+  Settle();
+  EXPECT_EQ(rounds_.ended, 1);
+}
+
+TEST_F(RoundRunnerTest, ARoundThatWasLeftOpenGoesOnAtOnce) {
+  rounds_.last.started = absl::FromUnixMillis(now_ms_);
+  rounds_.last.ended = rounds_.last.started;
+  rounds_.is_open = true;
+  rounds_.always = ScriptedRounds::Ends;
+  Start("every 30m");
+  Settle();
+  EXPECT_EQ(rounds_.ended, 1);
+}
+
+TEST_F(RoundRunnerTest, RoundsNeverOverlapWhoeverAsks) {
+  rounds_.always = [](const std::atomic<bool>&) {
+    absl::SleepFor(absl::Microseconds(200));
+    return true;
+  };
+  Start("continuous");
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 20; ++i) {
+    callers.emplace_back([&] { EXPECT_TRUE(Run(5).status.ok()); });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(rounds_.most_at_once, 1);
+}
+
+TEST_F(RoundRunnerTest, WhereNothingIsToDoItLooksAgainInSecondsNotInALoop) {
+  Start("continuous");
+  Settle();
+  EXPECT_EQ(rounds_.looks, 1);
+  Pass(absl::Seconds(1));
+  Settle();
+  EXPECT_EQ(rounds_.looks, 1);
+  rounds_.Add(ScriptedRounds::Ends);  // Somebody injected something.
+  Pass(absl::Seconds(1));
+  Settle();
+  EXPECT_EQ(rounds_.ended, 1);
+}
+
+TEST_F(RoundRunnerTest, AFailedRoundIsTriedAgainAfterAPauseThatGrows) {
+  for (int i = 0; i < 8; ++i) {
+    rounds_.Add([](const std::atomic<bool>&) -> absl::StatusOr<bool> {
+      return absl::ResourceExhaustedError("disk full");
+    });
+  }
+  Start("continuous");
+  int looks = 0;
+  for (const int minutes : {1, 2, 4, 8, 16, 30, 30}) {
+    Settle();
+    EXPECT_EQ(rounds_.looks, ++looks) << minutes;
+    EXPECT_EQ(State().last_error(), "disk full");
+    Pass(absl::Minutes(minutes) - absl::Seconds(1));
+    Settle();
+    EXPECT_EQ(rounds_.looks, looks) << minutes;
+    Pass(absl::Seconds(1));
+  }
+  Settle();
+  Pass(absl::Minutes(30));
+  Settle();
+  EXPECT_EQ(State().last_error(), "");  // It went well at last.
+  EXPECT_EQ(runner_->Look().rounds_by_result().at("failed"), 8);
+}
+
+TEST_F(RoundRunnerTest, ATimeWhoseRoundFailedIsTriedAgainBeforeTheNext) {
+  rounds_.Add([](const std::atomic<bool>&) -> absl::StatusOr<bool> {
+    return absl::ResourceExhaustedError("disk full");
+  });
+  rounds_.always = ScriptedRounds::Ends;
+  Start("every 24h");
+  Pass(absl::Hours(24));
+  Await([&] { return rounds_.looks == 1; });
+  Settle();
+  Pass(absl::Minutes(1));
+  Await([&] { return rounds_.ended == 1; });
+  Settle();
+  Pass(absl::Minutes(1));  // And once it went well, not again.
+  Settle();
+  EXPECT_EQ(rounds_.looks, 2);
+}
+
+TEST_F(RoundRunnerTest, AStopCountsThoughTheRoundEndedBeforeItSawIt) {
+  rounds_.Add([](const std::atomic<bool>& stop) -> absl::StatusOr<bool> {
+    while (!stop) std::this_thread::yield();
+    return true;  // Its last moments.
+  });
+  rounds_.always = ScriptedRounds::Ends;
+  Start("continuous");
+  Answer answer;
+  std::thread caller([&] { answer = Run(5); });
+  Await([&] { return rounds_.at_once == 1; });
+  Await([&] { return messages_ > 0; });
+  admin::RoundsState state;
+  ASSERT_TRUE(runner_->Stop(state).ok());
+  caller.join();
+  EXPECT_TRUE(absl::IsCancelled(answer.status)) << answer.status;
+  Settle();
+  EXPECT_EQ(rounds_.looks, 1);
+  Pass(absl::Minutes(1));
+  Await([&] { return rounds_.looks > 1; });
+}
+
+TEST_F(RoundRunnerTest, RoundsThatMakeNoProgressAreAFailure) {
+  rounds_.always = ScriptedRounds::Ends;
+  rounds_.is_fruitless = true;
+  Start("continuous");
+  Settle();
+  EXPECT_EQ(rounds_.looks, 1);
+  EXPECT_EQ(State().last_error(), "fruitless");
+}
+
+TEST_F(RoundRunnerTest, TheRoundThatRunsIsTheFirstOfThoseAskedFor) {
+  std::latch go(1);
+  std::atomic<bool> runs = false;
+  rounds_.Add([&](const std::atomic<bool>&) {
+    runs = true;
+    go.wait();
+    return true;
+  });
+  rounds_.always = ScriptedRounds::Ends;
+  Start("every 30m");
+  Await([&] { return runs.load(); });
+  Answer answer;
+  std::thread caller([&] { answer = Run(2); });
+  Await([&] { return messages_ > 0; });
+  go.count_down();
+  caller.join();
+  EXPECT_TRUE(answer.status.ok());
+  EXPECT_EQ(answer.last.summary().rounds(), 2);
+  EXPECT_EQ(answer.last.summary().outcomes().fetched(), 20);
+  Settle();
+  EXPECT_EQ(rounds_.ended, 2);
+}
+
+TEST_F(RoundRunnerTest, WithoutANumberItEndsWhenNothingIsLeft) {
+  for (int i = 0; i < 3; ++i) rounds_.Add(ScriptedRounds::Ends);
+  Start("by-hand");
+  const Answer answer = Run(std::nullopt);
+  EXPECT_TRUE(answer.status.ok());
+  EXPECT_EQ(answer.last.summary().rounds(), 3);
+  Await([&] { return rounds_.nothing_left == 1; });
+}
+
+TEST_F(RoundRunnerTest, ItWaitsForWhatIsDueSoonAndNotForWhatIsDueLater) {
+  rounds_.due_ms = now_ms_ + 5 * 60'000;
+  Start("by-hand");
+  EXPECT_TRUE(Run(std::nullopt, absl::Minutes(4)).status.ok());
+  EXPECT_EQ(rounds_.ended, 0);
+  Answer answer;
+  std::thread caller([&] { answer = Run(1, absl::Minutes(6)); });
+  Await([&] { return rounds_.looks == 2; });
+  Settle();
+  rounds_.Add(ScriptedRounds::Ends);
+  Pass(absl::Minutes(5));
+  caller.join();
+  EXPECT_EQ(answer.last.summary().rounds(), 1);
+}
+
+TEST_F(RoundRunnerTest, WhoStopsWatchingDoesNotStopTheRounds) {
+  for (int i = 0; i < 5; ++i) {
+    rounds_.Add([](const std::atomic<bool>&) {
+      absl::SleepFor(absl::Milliseconds(20));
+      return true;
+    });
+  }
+  Start("by-hand");
+  admin::RunRoundsRequest request;
+  EXPECT_TRUE(runner_->Run(request, [](const auto&) { return false; }).ok());
+  EXPECT_LT(rounds_.ended, 5);
+  Await([&] { return rounds_.ended == 5; });
+}
+
+TEST_F(RoundRunnerTest, StopLeavesTheRoundOpenAndTellsWhoAskedForIt) {
+  rounds_.Add(ScriptedRounds::UntilStopped);
+  Start("by-hand");
+  Answer answer;
+  std::thread caller([&] { answer = Run(3); });
+  Await([&] { return rounds_.at_once == 1; });
+  admin::RoundsState state;
+  ASSERT_TRUE(runner_->Stop(state).ok());
+  EXPECT_EQ(state.state(), "waiting");
+  caller.join();
+  EXPECT_TRUE(absl::IsCancelled(answer.status)) << answer.status;
+  EXPECT_TRUE(rounds_.is_open);
+  EXPECT_EQ(runner_->Look().rounds_by_result().at("stopped"), 1);
+  Settle();
+  EXPECT_EQ(rounds_.looks, 1);  // By hand: nobody asks for more.
+}
+
+TEST_F(RoundRunnerTest, AStoppedRoundGoesOnAfterAMinute) {
+  rounds_.Add(ScriptedRounds::UntilStopped);
+  Start("continuous");
+  Await([&] { return State().state() == "running"; });
+  admin::RoundsState state;
+  ASSERT_TRUE(runner_->Stop(state).ok());
+  Settle();
+  EXPECT_EQ(rounds_.looks, 1);
+  Pass(absl::Minutes(1));
+  Await([&] { return rounds_.looks == 2; });
+}
+
+TEST_F(RoundRunnerTest, APauseOutlivesTheProcessAndAWishDoesNotCare) {
+  rounds_.always = ScriptedRounds::Ends;
+  Start("by-hand");
+  admin::RoundsState state;
+  ASSERT_TRUE(runner_->Pause(state).ok());
+  EXPECT_EQ(state.state(), "paused");
+  EXPECT_TRUE(state.paused());
+  runner_.reset();
+
+  Start("continuous");
+  Settle();
+  EXPECT_EQ(rounds_.looks, 0);
+  EXPECT_EQ(State().state(), "paused");
+  EXPECT_EQ(Run(2).last.summary().rounds(), 2);
+  Settle();
+  EXPECT_EQ(rounds_.looks, 2);
+
+  ASSERT_TRUE(runner_->Resume(state).ok());
+  EXPECT_FALSE(state.paused());
+  Await([&] { return rounds_.looks > 2; });
+  runner_.reset();
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+TEST_F(RoundRunnerTest, TheEndStopsTheRoundAndTellsThoseWhoWait) {
+  rounds_.always = ScriptedRounds::UntilStopped;
+  Start("by-hand");
+  Answer answer;
+  std::thread caller([&] { answer = Run(1); });
+  Await([&] { return rounds_.at_once == 1; });
+  runner_->End();
+  caller.join();
+  EXPECT_TRUE(absl::IsUnavailable(answer.status)) << answer.status;
+  EXPECT_TRUE(answer.last.has_summary());
+  EXPECT_TRUE(absl::IsUnavailable(Run(1).status));
+}
+
+TEST_F(RoundRunnerTest, ABadRequestIsSaidToBeOne) {
+  Start("by-hand");
+  EXPECT_TRUE(absl::IsInvalidArgument(Run(0).status));
+  EXPECT_TRUE(absl::IsInvalidArgument(Run(-5).status));
+  EXPECT_TRUE(absl::IsInvalidArgument(Run(1, -absl::Seconds(1)).status));
+  EXPECT_EQ(rounds_.looks, 0);
+}
+
+TEST_F(RoundRunnerTest, ARoundThatHangsShowsNoLife) {
+  rounds_.Add(ScriptedRounds::UntilStopped);
+  Start("continuous");
+  Await([&] { return State().state() == "running"; });
+  EXPECT_TRUE(runner_->ShowsLife());
+  Pass(absl::Minutes(44));
+  EXPECT_TRUE(runner_->ShowsLife());
+  Pass(absl::Minutes(2));
+  EXPECT_FALSE(runner_->ShowsLife());
+}
+
+TEST_F(RoundRunnerTest, AClockThatIsPutForwardIsNoRoundThatHangs) {
+  rounds_.Add(ScriptedRounds::UntilStopped);
+  Start("continuous");
+  Await([&] { return State().state() == "running"; });
+  now_ms_ += 24 * 60 * 60'000;
+  EXPECT_TRUE(runner_->ShowsLife());
+}
+
+TEST_F(RoundRunnerTest, AClockThatIsSetBackIsNotWaitedFor) {
+  rounds_.Add([](const std::atomic<bool>&) -> absl::StatusOr<bool> {
+    return absl::ResourceExhaustedError("disk full");
+  });
+  Start("continuous");
+  Settle();
+  EXPECT_EQ(rounds_.looks, 1);  // To be tried again in a minute.
+  now_ms_ -= 2 * 60 * 60'000;
+  Settle();
+  EXPECT_EQ(rounds_.looks, 1);
+  Pass(absl::Minutes(1));
+  Settle();
+  EXPECT_EQ(rounds_.looks, 2);
+  // The same for "nothing to do": it looks again in seconds.
+  now_ms_ -= 2 * 60 * 60'000;
+  Settle();
+  Pass(absl::Seconds(2));
+  Settle();
+  EXPECT_EQ(rounds_.looks, 3);
+}
+
+}  // namespace
+}  // namespace gannet::sites

@@ -1,0 +1,61 @@
+// A dashboard of a site that is not there: prints its port, and obeys lines on
+// standard input (demo_site.h) until that ends. For browser tests, and to look
+// at the page by hand:
+//   dashboard_demo [ADDRESS] [--fresh]     --fresh: a new site, without history
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+#include <string>
+
+#include "absl/time/clock.h"
+#include "sites/dashboard/dashboard.h"
+#include "tests/sites/dashboard/demo_site.h"
+
+int main(int argc, char** argv) {
+  using namespace gannet::sites;
+  DashboardSettings settings;
+  settings.address = "127.0.0.1:0";
+  bool fresh = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--fresh") {
+      fresh = true;
+    } else {
+      settings.address = argument;
+    }
+  }
+  DemoSite site(absl::Now());
+  if (fresh) {
+    site.Do("empty", absl::Now());
+  } else {
+    settings.history = site.History();
+  }
+  auto dashboard = DashboardServer::Start(settings, site.admin());
+  if (!dashboard.ok()) {
+    fmt::print(stderr, "error: {}\n",
+               std::string(dashboard.status().message()));
+    return 1;
+  }
+  fmt::print("{}\n", (*dashboard)->port());
+  std::fflush(stdout);
+  std::string line;
+  while (true) {
+    pollfd input = {STDIN_FILENO, POLLIN, 0};
+    if (poll(&input, 1, /*timeout_ms=*/100) > 0) {
+      char c = 0;
+      if (read(STDIN_FILENO, &c, 1) <= 0) return 0;
+      if (c != '\n') {
+        line += c;
+        continue;
+      }
+      // Says when it is done, so that a driver need not guess.
+      fmt::print("{}\n", site.Do(line, absl::Now()) ? "done" : "unknown");
+      std::fflush(stdout);
+      line.clear();
+    }
+    site.Advance(absl::Now());
+  }
+}

@@ -1,0 +1,85 @@
+#include "sites/dashboard/metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/time/clock.h"
+
+namespace gannet::sites {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(MetricsTest, CountersComeFromTheAgentsLifetime) {
+  admin::Status status;
+  admin::AgentStatus& agent = *status.mutable_agent();
+  agent.set_version("1.2.3");
+  auto& outcomes = *agent.mutable_lifetime()->mutable_outcomes();
+  outcomes.set_fetched(12345678901);
+  outcomes.set_unchanged(5);
+  outcomes.set_failed(7);
+  agent.mutable_lifetime()->set_bytes(99);
+  (*agent.mutable_lifetime()->mutable_phase_seconds())["fetch"] = 1.5;
+  (*agent.mutable_rounds_by_result())["ok"] = 3;
+  const std::string text = MetricsText(status, {}, {{200, 4}});
+  EXPECT_THAT(text, HasSubstr("gannet_build_info{version=\"1.2.3\"} 1\n"));
+  EXPECT_THAT(
+      text, HasSubstr("gannet_fetches_total{outcome=\"fetched\"} 12345678901"));
+  EXPECT_THAT(text, HasSubstr("gannet_fetches_total{outcome=\"gone\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("gannet_fetches_unchanged_total 5\n"));
+  EXPECT_THAT(text, HasSubstr("gannet_fetched_bytes_total 99\n"));
+  EXPECT_THAT(text,
+              HasSubstr("gannet_phase_seconds_total{phase=\"fetch\"} 1.5\n"));
+  EXPECT_THAT(text, HasSubstr("gannet_rounds_total{result=\"ok\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("gannet_rounds_total{result=\"failed\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("gannet_http_requests_total{code=\"200\"} 4\n"));
+}
+
+TEST(MetricsTest, WhatIsNotKnownIsNotSaid) {
+  admin::Status status;
+  status.set_known(3);
+  std::string text = MetricsText(status, {}, {});
+  EXPECT_THAT(text, HasSubstr("gannet_known_pages 3\n"));
+  EXPECT_THAT(text, Not(HasSubstr("gannet_fetches_total")));
+  EXPECT_THAT(text, Not(HasSubstr("process_")));
+  status.mutable_agent();
+  text = MetricsText(status, {}, {});
+  EXPECT_THAT(text, Not(HasSubstr("last_success_timestamp")));
+  EXPECT_THAT(text, Not(HasSubstr("certificate")));
+  status.mutable_agent()->mutable_last_success()->set_seconds(1700000000);
+  status.mutable_agent()->mutable_certificate_expires()->set_seconds(
+      1800000000);
+  text = MetricsText(status, {}, {});
+  EXPECT_THAT(
+      text,
+      HasSubstr("gannet_round_last_success_timestamp_seconds 1700000000"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("gannet_certificate_expiry_timestamp_seconds 1800000000"));
+}
+
+TEST(MetricsTest, APausedSiteWhoseRoundStillRunsIsBoth) {
+  admin::Status status;
+  status.mutable_agent()->mutable_rounds()->set_state("running");
+  status.mutable_agent()->mutable_rounds()->set_paused(true);
+  const std::string text = MetricsText(status, {}, {});
+  EXPECT_THAT(text, HasSubstr("gannet_round_running 1\n"));
+  EXPECT_THAT(text, HasSubstr("gannet_rounds_paused 1\n"));
+}
+
+TEST(MetricsTest, ProcessFiguresAreOfThisProcess) {
+  const ProcessFigures figures = LookAtProcess();
+  EXPECT_GE(figures.open_fds.value(), 3);
+  EXPECT_GT(figures.max_fds.value(), figures.open_fds.value());
+  EXPECT_GT(figures.resident_bytes.value(), 1 << 20);
+  EXPECT_NEAR(figures.start_time_seconds.value(),
+              absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()), 100);
+  const double before = figures.cpu_seconds.value();
+  // Looking is work, too: a tick comes, or the test's time limit does.
+  while (LookAtProcess().cpu_seconds.value() <= before) {
+  }
+}
+
+}  // namespace
+}  // namespace gannet::sites

@@ -1,0 +1,73 @@
+"""Prometheus' own tools on a dashboard's metrics: promtool judges their form,
+and a real Prometheus scrapes them and answers a query.
+
+Usage: prometheus_test.py DASHBOARD_DEMO
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+from demo import Demo
+from prometheus import Prometheus
+
+DEMO = os.path.abspath(sys.argv[1])
+
+# Rules and boards are written against these (deploy/).
+NAMES = """gannet_build_info gannet_start_time_seconds gannet_rounds_total
+gannet_round_last_success_timestamp_seconds gannet_round_last_start_timestamp_seconds
+gannet_round_number gannet_round_running gannet_rounds_paused gannet_round_planned_pages
+gannet_round_completed_pages gannet_fetches_total gannet_fetches_unchanged_total
+gannet_fetched_bytes_total gannet_phase_seconds_total gannet_phase_seconds gannet_pages
+gannet_known_pages gannet_frontier_pages gannet_scheduled_pages gannet_deferred_urls
+gannet_dropped_urls gannet_hosts_active gannet_connections gannet_archive_files
+gannet_archive_bytes gannet_disk_free_bytes gannet_disk_min_free_bytes gannet_blocked_domains
+gannet_certificate_expiry_timestamp_seconds gannet_config_last_reload_success_timestamp_seconds
+gannet_config_last_reload_successful gannet_admin_requests_total
+gannet_admin_request_failures_total gannet_http_requests_total process_cpu_seconds_total
+process_resident_memory_bytes process_open_fds process_max_fds
+process_start_time_seconds""".split()
+
+
+class PrometheusTest(unittest.TestCase):
+    def setUp(self):
+        self.demo = Demo(DEMO)
+        self.addCleanup(self.demo.close)
+
+    def test_promtool_has_no_complaint(self):
+        self.demo.get("/metrics")  # So that requests are counted.
+        text = self.demo.get("/metrics")
+        done = subprocess.run(["promtool", "check", "metrics"], input=text, text=True,
+                              capture_output=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+    def test_every_promised_name_is_there(self):
+        self.demo.get("/metrics")
+        text = self.demo.get("/metrics")
+        there = {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")}
+        self.assertEqual(sorted(set(NAMES) - there), [])
+        self.assertEqual(sorted(there - set(NAMES)), [], "a name that nobody promised")
+
+    def test_a_real_prometheus_scrapes_it_and_answers(self):
+        with Prometheus(self.demo.port) as prometheus:
+            self.check(prometheus)
+        self.assertNotIn("gannet", prometheus.complaints)
+
+    def check(self, prometheus: Prometheus):
+        first = prometheus.query("sum(gannet_fetches_total)")
+        self.assertGreater(first, 7_000_000)
+        self.assertEqual(prometheus.query("gannet_known_pages"), 3912345)
+        self.assertEqual(prometheus.query('up{job="gannet"}'), 1)
+        self.assertEqual(prometheus.query('gannet_build_info{version="0.1.0"}'), 1)
+        # Some 205 pages a second, as rate() sees it once its window is full.
+        rate = prometheus.query("sum(rate(gannet_fetches_total[5s])) > 100")
+        self.assertLess(rate, 400)
+
+
+if __name__ == "__main__":
+    if not shutil.which("prometheus"):
+        print("skipped: prometheus is not installed")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,200 @@
+// What passes between sites: batches that are lost, come again, are forged, or
+// belong to another life.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "storage/crawl_db/crawl_db.h"
+#include "tests/storage/crawl_db/model.h"
+#include "tests/storage/crawl_db/random_verbs.h"
+#include "tests/temporary_folder.h"
+
+namespace gannet::storage {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr SiteId kParis{2};
+constexpr SiteId kOslo{3};
+
+class ExchangeTest : public testing::Test {
+ protected:
+  ExchangeTest() { db_ = model::OpenSmallDb(folder_.path()); }
+
+  static PageKey Page(int i) {
+    return MakePageKey("a.example", "example,a,)http/" + std::to_string(i));
+  }
+  Delivery From(uint64_t sequence, std::vector<Found> urls) {
+    Delivery delivery;
+    delivery.from = {kParis, 7};
+    delivery.sequence = sequence;
+    delivery.mine = std::move(urls);
+    for (const Found& url : delivery.mine) total_ += url.cash;
+    delivery.cash_so_far = total_;
+    return delivery;
+  }
+  // `count` URLs that wait for Paris.
+  void FillOutbox(int count) {
+    Delivery delivery = From(++filled_, {});
+    delivery.from = {kOslo, 1};
+    delivery.cash_so_far = 10 * count * static_cast<int64_t>(filled_);
+    for (int i = 0; i < count; ++i) {
+      delivery.forwarded.emplace_back(kParis, Found{Page(1000 + i), 10});
+    }
+    ASSERT_TRUE(db_->Receive(delivery, {now_}).ok());
+  }
+  std::string FailedChecks() {
+    std::string failed;
+    const auto checks = db_->Verify(true);
+    if (!checks.ok()) return checks.status().ToString();
+    for (const Check& check : *checks) {
+      if (!check.ok) failed += check.name + ": " + check.detail + "\n";
+    }
+    return failed;
+  }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<CrawlDb> db_;
+  absl::Time now_ = absl::FromUnixSeconds(1'700'000'000);
+  int64_t total_ = 0;
+  uint64_t filled_ = 0;
+};
+
+TEST_F(ExchangeTest, ABatchThatComesAgainIsTakenOnce) {
+  const Delivery first = From(1, {{Page(1), 100}, {Page(2), 50}});
+  EXPECT_TRUE(db_->Receive(first, {now_})->is_new);
+  const Receipt again = *db_->Receive(first, {now_});
+  EXPECT_FALSE(again.is_new);
+  EXPECT_EQ(again.last, 1u);
+  EXPECT_EQ(db_->totals().received, 150);
+  EXPECT_EQ(db_->GetPage(Page(1))->cash(), 100);
+  EXPECT_EQ(FailedChecks(), "");
+}
+
+TEST_F(ExchangeTest, ABatchWhosePredecessorIsMissingIsRefused) {
+  const absl::Status refused =
+      db_->Receive(From(2, {{Page(1), 1}}), {now_}).status();
+  EXPECT_TRUE(absl::IsOutOfRange(refused));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("1 is the next"));
+  EXPECT_EQ(db_->totals().KnownPages(), 0);
+}
+
+TEST_F(ExchangeTest, CashThatDoesNotAddUpIsRefused) {
+  ASSERT_TRUE(db_->Receive(From(1, {{Page(1), 100}}), {now_}).ok());
+  Delivery forged = From(2, {{Page(2), 1}});
+  forged.cash_so_far += 1;
+  EXPECT_TRUE(absl::IsInvalidArgument(db_->Receive(forged, {now_}).status()));
+  forged.mine = {{Page(2), -1}};
+  EXPECT_TRUE(absl::IsInvalidArgument(db_->Receive(forged, {now_}).status()));
+  forged.mine = {{PageKey{"nonsense"}, 1}};
+  EXPECT_TRUE(absl::IsInvalidArgument(db_->Receive(forged, {now_}).status()));
+  EXPECT_EQ(db_->received_pair({kParis, 7})->last(), 1u);
+  EXPECT_EQ(db_->totals().KnownPages(), 1);
+}
+
+TEST_F(ExchangeTest, AKnownPageGainsInCashModeOnly) {
+  ASSERT_TRUE(db_->Receive(From(1, {{Page(1), 100}}), {now_}).ok());
+  ASSERT_TRUE(db_->Receive(From(2, {{Page(1), 30}}), {now_}).ok());
+  EXPECT_EQ(db_->GetPage(Page(1))->cash(), 100);
+  EXPECT_EQ(db_->totals().dropped.at(kKnownAtItsOwner), 30);
+  Delivery cash = From(3, {{Page(1), 30}});
+  cash.known_gain = true;
+  ASSERT_TRUE(db_->Receive(cash, {now_}).ok());
+  EXPECT_EQ(db_->GetPage(Page(1))->cash(), 130);
+  EXPECT_EQ(FailedChecks(), "");
+}
+
+TEST_F(ExchangeTest, EachLifeOfASenderCountsAnew) {
+  ASSERT_TRUE(db_->Receive(From(1, {{Page(1), 5}}), {now_}).ok());
+  Delivery reborn = From(1, {{Page(2), 5}});
+  reborn.from.incarnation = 8;
+  reborn.cash_so_far = 5;
+  EXPECT_TRUE(db_->Receive(reborn, {now_})->is_new);
+  EXPECT_EQ(db_->totals().KnownPages(), 2);
+}
+
+TEST_F(ExchangeTest, AReceiversNewLifeGetsEverythingAgain) {
+  FillOutbox(5);
+  const Peer old{kParis, 1}, reborn{kParis, 2};
+  EXPECT_TRUE(absl::IsFailedPrecondition(db_->CutOutbox(old, 2).status()));
+  ASSERT_TRUE(db_->OpenPair(old).ok());
+  EXPECT_EQ(db_->CutOutbox(old, 2)->sequence, 1u);
+  EXPECT_EQ(db_->CutOutbox(old, 2)->sequence, 2u);
+  ASSERT_TRUE(db_->Acknowledge(old, 1).ok());
+  ASSERT_TRUE(db_->OpenPair(old).ok());  // Nothing new.
+  EXPECT_EQ(db_->Sending(kParis)->size(), 1u);
+
+  ASSERT_TRUE(db_->OpenPair(reborn).ok());
+  EXPECT_TRUE(db_->Sending(kParis)->empty());
+  const OutboxCut cut = *db_->CutOutbox(reborn, 10);
+  EXPECT_EQ(cut.sequence, 1u);
+  EXPECT_EQ(cut.batch.urls_size(), 3);  // Two were acknowledged.
+  EXPECT_EQ(cut.batch.cash_so_far(), 30);
+  EXPECT_TRUE(absl::IsFailedPrecondition(db_->Acknowledge(old, 2)));
+  EXPECT_EQ(FailedChecks(), "");
+}
+
+TEST_F(ExchangeTest, ABatchHasNoMoreBytesThanAllowedAndAtLeastOneUrl) {
+  FillOutbox(5);
+  const Peer peer{kParis, 1};
+  ASSERT_TRUE(db_->OpenPair(peer).ok());
+  const size_t key = Page(1000).bytes.size();
+  EXPECT_EQ(db_->CutOutbox(peer, 10, 2 * key)->batch.urls_size(), 2);
+  EXPECT_EQ(db_->CutOutbox(peer, 10, 2 * key + 1)->batch.urls_size(), 2);
+  EXPECT_EQ(db_->CutOutbox(peer, 10, 1)->batch.urls_size(), 1);
+}
+
+TEST_F(ExchangeTest, ANewLifeTakesBatchOneOfWhomItKnew) {
+  ASSERT_TRUE(db_->Receive(From(1, {{Page(1), 5}}), {now_}).ok());
+  ASSERT_TRUE(db_->Reincarnate().ok());
+  EXPECT_EQ(db_->received_pair({kParis, 7})->last(), 0u);
+  total_ = 0;
+  EXPECT_TRUE(db_->Receive(From(1, {{Page(2), 5}}), {now_})->is_new);
+  EXPECT_EQ(FailedChecks(), "");
+}
+
+TEST_F(ExchangeTest, OurOwnNewLifeBeginsAnewToo) {
+  FillOutbox(3);
+  const Peer peer{kParis, 1};
+  ASSERT_TRUE(db_->OpenPair(peer).ok());
+  ASSERT_TRUE(db_->CutOutbox(peer, 10).ok());
+  ASSERT_TRUE(db_->Reincarnate().ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(db_->Acknowledge(peer, 1)));
+  ASSERT_TRUE(db_->OpenPair(peer).ok());
+  EXPECT_EQ(db_->CutOutbox(peer, 10)->sequence, 1u);
+  EXPECT_EQ(FailedChecks(), "");
+}
+
+TEST_F(ExchangeTest, AcknowledgementsThatCannotBeAreErrors) {
+  FillOutbox(4);
+  const Peer peer{kParis, 1};
+  ASSERT_TRUE(db_->OpenPair(peer).ok());
+  ASSERT_TRUE(db_->CutOutbox(peer, 2).ok());
+  ASSERT_TRUE(db_->CutOutbox(peer, 2).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(db_->Acknowledge(peer, 3)));
+  ASSERT_TRUE(db_->Acknowledge(peer, 2).ok());
+  ASSERT_TRUE(db_->Acknowledge(peer, 2).ok());  // Twice is harmless.
+  const absl::Status forgotten = db_->Acknowledge(peer, 1);
+  EXPECT_TRUE(absl::IsDataLoss(forgotten));
+  EXPECT_THAT(std::string(forgotten.message()), HasSubstr("gannet restore"));
+  EXPECT_EQ(db_->totals().acknowledged, 40);
+  EXPECT_EQ(db_->sent_pair(kParis)->acknowledged_cash(), 40);
+}
+
+TEST_F(ExchangeTest, WhatWaitsIsMovedToItsNewOwner) {
+  FillOutbox(5);
+  ASSERT_EQ(*db_->Reroute(kParis,
+                          [](std::string_view page) -> std::optional<SiteId> {
+                            if (page.ends_with("1000")) return std::nullopt;
+                            if (page.ends_with("1001")) return kOslo;
+                            return kParis;
+                          },
+                          {now_}),
+            2);
+  EXPECT_EQ(db_->GetPage(Page(1000))->cash(), 10);
+  EXPECT_EQ(db_->totals().outbox_urls.at(kParis), 3);
+  EXPECT_EQ(db_->totals().outbox_urls.at(kOslo), 1);
+  EXPECT_EQ(FailedChecks(), "");
+}
+
+}  // namespace
+}  // namespace gannet::storage
