@@ -44,6 +44,7 @@ absl::Status Pump::Session::Greet() {
   if (!greeting.ok()) return greeting.status();
   peers::PutRequest request;
   *request.mutable_greeting() = *std::move(greeting);
+  request.mutable_greeting()->set_process(pump_.settings_.process);
   if (!stream_.Write(request)) return Ended();
   peers::PutReply reply;
   if (!stream_.Read(reply)) return Ended();

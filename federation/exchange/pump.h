@@ -36,6 +36,7 @@ struct PumpSettings {
   // How often it looks into an outbox that was empty.
   absl::Duration look_every = absl::Milliseconds(200);
   BatchCompression compression;
+  uint64_t process = 0;  // Of this site's greeting.
 };
 
 class Pump {
