@@ -87,6 +87,9 @@ struct FrontierPage {
   uint8_t step = 0;
 };
 
+// Whether the pages of a host may be fetched; an empty one says yes to all.
+using HostFilter = std::function<bool(std::string_view host)>;
+
 struct FrontierSample {
   uint64_t score = 0;
   uint32_t depth = 0;
@@ -214,8 +217,10 @@ class CrawlDb {
 
   // The best `width` pages of hosts that do not rest, at most `per_host` of one
   // host, the open round's pages counted in. Changes nothing. Costs the width
-  // (essay in frontier.cc).
-  absl::StatusOr<Selection> Top(size_t width, size_t per_host);
+  // (essay in frontier.cc), and the hosts in its way that `may_crawl` forbids;
+  // it is asked once for each host.
+  absl::StatusOr<Selection> Top(size_t width, size_t per_host,
+                                const HostFilter& may_crawl = {});
   // Moves pages from the frontier to the open round's fetch list. A page that
   // has moved since Top saw it is left out. Returns how many were taken.
   // REQUIRES: `selection` is Top's, in its order.
@@ -349,6 +354,12 @@ class CrawlDb {
   absl::StatusOr<proto::ArchiveState> archive_state();
   absl::StatusOr<proto::SiteIdentity> identity();
   absl::Status SetIdentity(const proto::SiteIdentity& identity);
+
+  // Small things that others keep here, by name: the federation's map, say.
+  // kNotFound if there is none of that name.
+  absl::StatusOr<std::string> GetNote(std::string_view name);
+  // Synced.
+  absl::Status PutNote(std::string_view name, std::string_view bytes);
 
   // Copies the DB into the new folder `to`, in which Open() finds it as it is
   // now; others may write meanwhile. Cheap on the same disk: files that never

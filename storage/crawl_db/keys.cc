@@ -76,6 +76,10 @@ int64_t ToMillis(absl::Time time) { return absl::ToUnixMillis(time); }
 
 namespace keys {
 
+std::string Note(std::string_view name) {
+  return "note/" + std::string(name);
+}
+
 std::string SentPair(SiteId destination) {
   return "sent/" + std::to_string(static_cast<uint32_t>(destination));
 }

@@ -75,6 +75,7 @@ inline constexpr char kIdentity[] = "identity";
 inline constexpr char kVerified[] = "verified";
 inline constexpr char kBlockList[] = "blocked";
 inline constexpr char kOrder[] = "order";
+std::string Note(std::string_view name);
 std::string SentPair(SiteId destination);
 std::string ReceivedPrefix();
 std::string ReceivedPair(SiteId from, uint64_t incarnation);
