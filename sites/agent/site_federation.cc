@@ -1,0 +1,311 @@
+#include "sites/agent/site_federation.h"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "federation/map/file_map.h"
+#include "federation/member/membership.h"
+#include "federation/peers/channel_arguments.h"
+#include "jobs/fetch/steady_now.h"
+#include "sites/admin/keep_grpc.h"
+#include "sites/admin/utf8.h"
+#include "sites/agent/certificate.h"
+#include "sites/agent/federation_messages.h"
+#include "sites/agent/tls_credentials.h"
+#include "storage/url/domain.h"
+
+namespace gannet::sites {
+namespace {
+
+using federation::Map;
+using federation::Membership;
+
+constexpr absl::Duration kRateOver = absl::Seconds(10);
+
+// The same everywhere and for ever: sites compare it.
+std::string Fingerprint(const std::string& text) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int size = 0;
+  EVP_Digest(text.data(), text.size(), digest, &size, EVP_sha256(), nullptr);
+  std::string hex;
+  for (unsigned int i = 0; i < 8 && i < size; ++i) {
+    hex += fmt::format("{:02x}", digest[i]);
+  }
+  return hex;
+}
+
+std::string ListText(const std::vector<std::string>& list) {
+  return fmt::format("[{}]", fmt::join(list, "\n"));
+}
+
+std::string ListText(const UrlListSection& list) {
+  return ListText(list.domains) + ListText(list.hosts) +
+         ListText(list.prefixes) + ListText(list.regexes);
+}
+
+// Pages a second over the last ten. Thread-safe.
+class PageRate {
+ public:
+  explicit PageRate(std::function<int64_t()> completed)
+      : completed_(std::move(completed)) {}
+
+  double Look() {
+    const absl::Time now = jobs::SteadyNow();
+    const int64_t pages = completed_();
+    storage::MutexLock lock(&mu_);
+    if (now - then_ > kRateOver) {
+      rate_ = then_ == absl::InfinitePast()
+                  ? 0
+                  : static_cast<double>(pages - before_) /
+                        absl::ToDoubleSeconds(now - then_);
+      then_ = now;
+      before_ = pages;
+    }
+    return rate_;
+  }
+
+ private:
+  const std::function<int64_t()> completed_;
+  storage::Mutex mu_;
+  absl::Time then_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
+  int64_t before_ ABSL_GUARDED_BY(mu_) = 0;
+  double rate_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+absl::Status InNoneYet(const std::string& why) {
+  return absl::FailedPreconditionError(
+      why.empty() ? "this site has not joined its federation yet"
+                  : "this site is not in its federation: " + why);
+}
+
+}  // namespace
+
+proto::MapRules RulesOf(const SiteConfig& config) {
+  proto::MapRules rules;
+  rules.set_public_suffixes(std::string(storage::PublicSuffixListHash()));
+  rules.set_canonical(Fingerprint(ListText(config.urls.drop_parameters)));
+  const UrlsSection& urls = config.urls;
+  rules.set_filters(Fingerprint(fmt::format(
+      "{} {} {} {} {} {} {}", ListText(urls.allow), ListText(urls.deny),
+      urls.max_bytes, urls.max_path_depth, urls.max_segment_repeats,
+      urls.max_query_parameters, urls.max_query_bytes)));
+  rules.set_channel(config.federation.channel == federation::ChannelUnit::kHost
+                        ? proto::CHANNEL_HOST
+                        : proto::CHANNEL_DOMAIN);
+  rules.set_exchange(config.federation.exchange == ExchangeMode::kCash
+                         ? proto::EXCHANGE_CASH
+                         : proto::EXCHANGE_URLS);
+  return rules;
+}
+
+class SiteFederation::Parts {
+ public:
+  Parts(const SiteConfig& config, storage::SiteStore& store,
+        std::function<int64_t()> completed_pages, Log& log)
+      : config(config),
+        store(store),
+        log(log),
+        page_rate(std::move(completed_pages)) {}
+
+  absl::Status Start();
+  absl::StatusOr<Map> MapNow() {
+    const auto view = membership->maps().view();
+    if (view == nullptr) return InNoneYet(membership->Look().error);
+    return view->map();
+  }
+
+  const SiteConfig config;
+  storage::SiteStore& store;
+  Log& log;
+  PageRate page_rate;
+  std::unique_ptr<storage::Canonicaliser> canonicaliser;
+  std::unique_ptr<storage::UrlFilter> filter;
+  std::unique_ptr<Membership> membership;
+};
+
+absl::Status SiteFederation::Parts::Start() {
+  auto made = storage::Canonicaliser::Create(CanonicalRulesOf(config));
+  if (!made.ok()) return made.status();
+  canonicaliser = std::make_unique<storage::Canonicaliser>(*std::move(made));
+  auto made_filter =
+      storage::UrlFilter::Create(FilterRulesOf(config), *canonicaliser);
+  if (!made_filter.ok()) return made_filter.status();
+  filter = *std::move(made_filter);
+
+  const FederationSection& section = config.federation;
+  federation::MembershipSettings settings;
+  settings.self.name = config.site.name;
+  settings.self.address = config.PeersAddress();
+  settings.self.capacity = static_cast<uint32_t>(section.capacity);
+  settings.self.rules = RulesOf(config);
+  if (config.site.location.has_value()) {
+    settings.self.location.set_latitude(config.site.location->latitude);
+    settings.self.location.set_longitude(config.site.location->longitude);
+  }
+  if (section.map == MapSource::kFile) settings.map_file = section.file;
+  settings.join = section.join;
+  settings.server.address = config.listen.peers;
+  if (config.tls.IsComplete()) {
+    if (auto expires = CheckTlsFiles(config.tls); !expires.ok()) {
+      return expires.status();
+    }
+    settings.server.credentials = TlsServerCredentials(config.tls);
+    settings.server.site_name_of = SiteNameOf;
+    settings.connect =
+        TlsConnect(config.tls, federation::PeerChannelArguments());
+  }
+  settings.receiver.most_host_pages = config.urls.max_pages_per_host;
+  settings.receiver.now = [] { return absl::Now(); };
+  settings.pages_per_second = [this] { return page_rate.Look(); };
+  settings.verify = [this](bool full) { return store.Verify(full); };
+  settings.steady_now = jobs::SteadyNow;
+  settings.note =
+      [this](std::string_view event,
+             const std::vector<std::pair<std::string, std::string>>& fields) {
+        std::vector<LogField> line;
+        for (const auto& [key, value] : fields) {
+          line.push_back({key.c_str(), value});
+        }
+        const bool is_bad =
+            event.ends_with("_error") || event.ends_with("_refused");
+        log.Write(is_bad ? LogLevel::kWarning : LogLevel::kInfo, event,
+                  absl::MakeConstSpan(line));
+      };
+  auto member = Membership::Start(std::move(settings), store.crawl_db(),
+                                  *canonicaliser, *filter);
+  if (!member.ok()) return member.status();
+  membership = *std::move(member);
+  return absl::OkStatus();
+}
+
+SiteFederation::SiteFederation(std::unique_ptr<Parts> parts)
+    : parts_(std::move(parts)) {}
+SiteFederation::~SiteFederation() = default;
+
+absl::StatusOr<std::unique_ptr<SiteFederation>> SiteFederation::Start(
+    const SiteConfig& config, storage::SiteStore& store,
+    std::function<int64_t()> completed_pages, Log& log) {
+  KeepGrpc();
+  auto parts = std::make_unique<Parts>(config, store,
+                                       std::move(completed_pages), log);
+  if (absl::Status s = parts->Start(); !s.ok()) return s;
+  return std::unique_ptr<SiteFederation>(new SiteFederation(std::move(parts)));
+}
+
+int SiteFederation::port() const { return parts_->membership->port(); }
+
+// --- For the rounds --------------------------------------------------------------
+
+jobs::FederationNow SiteFederation::Look() {
+  return parts_->membership->LookForRound();
+}
+
+absl::Status SiteFederation::OnSettled() {
+  return parts_->membership->OnSettled();
+}
+
+// --- For operators ---------------------------------------------------------------
+
+void SiteFederation::AddTo(admin::Status& status) {
+  const auto view = parts_->membership->maps().view();
+  if (view == nullptr) return;
+  status.set_epoch(view->map().epoch());
+  status.clear_outbox();
+  for (const auto& [site, urls] :
+       parts_->store.crawl_db().totals().outbox_urls) {
+    const proto::MapSite* named =
+        FindSite(view->map(), static_cast<uint32_t>(site));
+    (*status.mutable_outbox())[named != nullptr
+                                   ? named->name()
+                                   : std::to_string(
+                                         static_cast<uint32_t>(site))] = urls;
+  }
+}
+
+absl::Status SiteFederation::Block(std::string_view domain, bool undo) {
+  if (parts_->membership->MapIsAFile()) {
+    return absl::FailedPreconditionError(
+        "this federation's map is a file: give the same command to every site");
+  }
+  const std::string name(domain);
+  return parts_->membership
+      ->Change([&](const Map& map) -> absl::StatusOr<Map> {
+        auto next = undo ? federation::Unblock(map, name)
+                         : federation::Block(map, name);
+        // Blocked by this site only, before there was a federation.
+        if (undo && absl::IsNotFound(next.status())) return map;
+        return next;
+      })
+      .status();
+}
+
+void SiteFederation::OnInjected() { parts_->membership->OnForeignPages(); }
+
+absl::Status SiteFederation::Get(admin::Federation& reply) {
+  const federation::FederationLook look = parts_->membership->Look();
+  admin::FederationState& state = *reply.mutable_federation();
+  if (look.view == nullptr) {
+    state.set_self(parts_->config.site.name);
+    state.set_error(Utf8(look.error));
+    return absl::OkStatus();
+  }
+  ToMessage(look, parts_->store.crawl_db().totals().outbox_urls, state);
+  return absl::OkStatus();
+}
+
+absl::Status SiteFederation::Change(
+    const admin::ChangeFederationRequest& request,
+    admin::FederationChange& reply) {
+  absl::StatusOr<Map> next = absl::UnknownError("");
+  if (request.verb() == "join") {
+    if (absl::Status s = parts_->membership->JoinNow(); !s.ok()) return s;
+    next = parts_->MapNow();
+  } else if (request.verb() == "adopt") {
+    next = parts_->membership->Adopt();
+  } else {
+    auto change = ToChange(request, parts_->config.site.name);
+    if (!change.ok()) return change.status();
+    next = parts_->membership->Change(*change);
+  }
+  if (!next.ok()) return next.status();
+  reply.set_epoch(next->epoch());
+  reply.set_term(next->term());
+  reply.set_moves(IsHandingOff(*next));
+  if (parts_->membership->MapIsAFile()) {
+    reply.set_map(federation::MapToText(*next));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SiteFederation::Plan(const admin::ChangeFederationRequest& request,
+                                  admin::FederationPlan& reply) {
+  auto change = ToChange(request, parts_->config.site.name);
+  if (!change.ok()) return change.status();
+  const auto now = parts_->MapNow();
+  if (!now.ok()) return now.status();
+  const auto plan = parts_->membership->MakePlan(*change);
+  if (!plan.ok()) return plan.status();
+  ToMessage(*plan, *now, reply);
+  return absl::OkStatus();
+}
+
+absl::Status SiteFederation::Verify(const admin::VerifyRequest& request,
+                                    admin::Verification& reply) {
+  const auto checks = parts_->membership->VerifyAll(request.full());
+  if (!checks.ok()) return checks.status();
+  reply.set_ok(true);
+  for (const storage::Check& check : *checks) {
+    if (!check.ok) reply.set_ok(false);
+    admin::Verification::Check& row = *reply.add_checks();
+    row.set_name(check.name);
+    row.set_ok(check.ok);
+    row.set_detail(Utf8(check.detail));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace gannet::sites
