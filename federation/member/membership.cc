@@ -126,7 +126,11 @@ peers::Condition Membership::OwnCondition() {
   const auto view = maps_.view();
   if (view == nullptr) return {};
   auto condition = LookAtCondition(crawl_db_, *view, absl::Now());
-  return condition.ok() ? *std::move(condition) : peers::Condition();
+  if (!condition.ok()) return {};
+  if (settings_.pages_per_second) {
+    condition->set_pages_per_second(settings_.pages_per_second());
+  }
+  return *std::move(condition);
 }
 
 std::shared_ptr<Neighbour> Membership::NeighbourOf(uint32_t site) {
@@ -156,6 +160,13 @@ bool Membership::MayBeginRound() const {
   return view != nullptr && view->self() != nullptr &&
          view->self()->incarnation() == incarnation_ && !view->map().paused();
 }
+
+storage::HostFilter Membership::MayCrawl(
+    const std::shared_ptr<const MapView>& view) const {
+  return [view](std::string_view host) { return view->IsMine(host); };
+}
+
+void Membership::OnForeignPages() {}
 
 // --- The watch -----------------------------------------------------------------
 
@@ -225,7 +236,7 @@ void Membership::JoinIfNeeded() {
   SetError(status.ok() ? "" : std::string(status.message()));
 }
 
-absl::Status Membership::JoinNow() {
+absl::Status Membership::JoinNow(const std::string& asked) {
   const auto view = maps_.view();
   peers::JoinRequest request;
   request.set_protocol(kProtocol);
@@ -252,8 +263,12 @@ absl::Status Membership::JoinNow() {
 
   // Whoever it is told to ask, else whoever it knew.
   std::vector<std::pair<std::string, std::string>> doors;  // Address, name.
-  if (!settings_.join.empty()) doors.emplace_back(settings_.join, "");
-  if (view != nullptr) {
+  if (!asked.empty()) {
+    doors.emplace_back(asked, "");
+  } else if (!settings_.join.empty()) {
+    doors.emplace_back(settings_.join, "");
+  }
+  if (view != nullptr && asked.empty()) {
     for (const proto::MapSite* peer : view->peers()) {
       doors.emplace_back(peer->address(), peer->name());
     }

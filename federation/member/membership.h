@@ -64,6 +64,7 @@ struct MembershipSettings {
   absl::Duration beat_every = absl::Seconds(1);
   absl::Duration away_after = absl::Seconds(10);
 
+  std::function<double()> pages_per_second;
   // Checks this site's invariants.
   std::function<absl::StatusOr<std::vector<storage::Check>>(bool full)> verify;
   NoteEvent note;
@@ -102,6 +103,12 @@ class Membership : private PeerVerbs {
   const MapHolder& maps() const { return maps_; }
   // Whether this site may begin a round: it is in the map, and nobody paused.
   bool MayBeginRound() const;
+  // Which hosts this site may crawl by that map: its own, but for those whose
+  // last owner has not handed them over yet.
+  storage::HostFilter MayCrawl(
+      const std::shared_ptr<const MapView>& view) const;
+  // Pages have come that others own: seeds, say. They are handed over.
+  void OnForeignPages();
   int port() const { return server_->port(); }
 
   FederationLook Look() ABSL_LOCKS_EXCLUDED(mu_);
@@ -115,8 +122,9 @@ class Membership : private PeerVerbs {
   bool MapIsAFile() const { return !settings_.map_file.empty(); }
   // Makes this site the registrar.
   absl::StatusOr<Map> Adopt();
-  // Asks to be let in, now.
-  absl::Status JoinNow() ABSL_LOCKS_EXCLUDED(mu_);
+  // Asks to be let in, now: the site at `address`, or whom the settings name.
+  absl::Status JoinNow(const std::string& address = "")
+      ABSL_LOCKS_EXCLUDED(mu_);
   absl::StatusOr<Plan> MakePlan(const MapChange& change);
   // Every site checks itself; then what each pair says of the other is compared.
   absl::StatusOr<std::vector<storage::Check>> VerifyAll(bool full);

@@ -190,7 +190,7 @@ absl::StatusOr<federation::Membership::MapChange> ToChange(
     return absl::InvalidArgumentError(
         fmt::format("'{}' needs the name of a site", verb));
   };
-  if (verb == "invite" || verb == "remove") {
+  if (verb == "invite" || verb == "remove" || verb == "add") {
     if (absl::Status s = needs_name(); !s.ok()) return s;
   }
   if (verb == "invite") {
@@ -215,6 +215,25 @@ absl::StatusOr<federation::Membership::MapChange> ToChange(
     return Membership::MapChange([name, capacity](const Map& map) {
       return federation::SetCapacity(map, name, capacity);
     });
+  }
+  if (verb == "add") {  // For plans.
+    const uint32_t capacity = std::max<uint32_t>(request.capacity(), 1);
+    return Membership::MapChange(
+        [name, capacity](const Map& map) -> absl::StatusOr<Map> {
+          Map with = map;
+          if (FindSite(map, name) == nullptr) {
+            auto invited = federation::Invite(map, name);
+            if (!invited.ok()) return invited;
+            with = *std::move(invited);
+          }
+          federation::Applicant applicant;
+          applicant.name = name;
+          applicant.incarnation = 1;
+          applicant.address = "127.0.0.1:1";
+          applicant.capacity = capacity;
+          applicant.rules = map.rules();
+          return federation::Join(with, applicant);
+        });
   }
   if (verb == "switch") {
     return Membership::MapChange([request](const Map& map) {

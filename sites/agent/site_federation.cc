@@ -50,13 +50,16 @@ std::string ListText(const UrlListSection& list) {
 // Pages a second over the last ten. Thread-safe.
 class PageRate {
  public:
-  explicit PageRate(std::function<int64_t()> completed)
-      : completed_(std::move(completed)) {}
-
-  double Look() {
-    const absl::Time now = jobs::SteadyNow();
-    const int64_t pages = completed_();
+  void CountBy(std::function<int64_t()> fetched) ABSL_LOCKS_EXCLUDED(mu_) {
     storage::MutexLock lock(&mu_);
+    fetched_ = std::move(fetched);
+  }
+
+  double Look() ABSL_LOCKS_EXCLUDED(mu_) {
+    const absl::Time now = jobs::SteadyNow();
+    storage::MutexLock lock(&mu_);
+    if (!fetched_) return 0;
+    const int64_t pages = fetched_();
     if (now - then_ > kRateOver) {
       rate_ = then_ == absl::InfinitePast()
                   ? 0
@@ -69,8 +72,8 @@ class PageRate {
   }
 
  private:
-  const std::function<int64_t()> completed_;
   storage::Mutex mu_;
+  std::function<int64_t()> fetched_ ABSL_GUARDED_BY(mu_);
   absl::Time then_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
   int64_t before_ ABSL_GUARDED_BY(mu_) = 0;
   double rate_ ABSL_GUARDED_BY(mu_) = 0;
@@ -104,12 +107,8 @@ proto::MapRules RulesOf(const SiteConfig& config) {
 
 class SiteFederation::Parts {
  public:
-  Parts(const SiteConfig& config, storage::SiteStore& store,
-        std::function<int64_t()> completed_pages, Log& log)
-      : config(config),
-        store(store),
-        log(log),
-        page_rate(std::move(completed_pages)) {}
+  Parts(const SiteConfig& config, storage::SiteStore& store, Log& log)
+      : config(config), store(store), log(log) {}
 
   absl::Status Start();
   absl::StatusOr<Map> MapNow() {
@@ -125,6 +124,7 @@ class SiteFederation::Parts {
   std::unique_ptr<storage::Canonicaliser> canonicaliser;
   std::unique_ptr<storage::UrlFilter> filter;
   std::unique_ptr<Membership> membership;
+  federation::SentUrlCache sent{3 << 20, 1};
 };
 
 absl::Status SiteFederation::Parts::Start() {
@@ -187,13 +187,15 @@ SiteFederation::SiteFederation(std::unique_ptr<Parts> parts)
 SiteFederation::~SiteFederation() = default;
 
 absl::StatusOr<std::unique_ptr<SiteFederation>> SiteFederation::Start(
-    const SiteConfig& config, storage::SiteStore& store,
-    std::function<int64_t()> completed_pages, Log& log) {
+    const SiteConfig& config, storage::SiteStore& store, Log& log) {
   KeepGrpc();
-  auto parts = std::make_unique<Parts>(config, store,
-                                       std::move(completed_pages), log);
+  auto parts = std::make_unique<Parts>(config, store, log);
   if (absl::Status s = parts->Start(); !s.ok()) return s;
   return std::unique_ptr<SiteFederation>(new SiteFederation(std::move(parts)));
+}
+
+void SiteFederation::CountPagesBy(std::function<int64_t()> fetched_pages) {
+  parts_->page_rate.CountBy(std::move(fetched_pages));
 }
 
 int SiteFederation::port() const { return parts_->membership->port(); }
@@ -201,11 +203,18 @@ int SiteFederation::port() const { return parts_->membership->port(); }
 // --- For the rounds --------------------------------------------------------------
 
 jobs::FederationNow SiteFederation::Look() {
-  return parts_->membership->LookForRound();
+  const Membership& membership = *parts_->membership;
+  jobs::FederationNow now;
+  now.map = membership.maps().view();
+  if (now.map == nullptr) return now;
+  now.may_begin = membership.MayBeginRound();
+  now.may_crawl = membership.MayCrawl(now.map);
+  now.sent = &parts_->sent;
+  return now;
 }
 
 absl::Status SiteFederation::OnSettled() {
-  return parts_->membership->OnSettled();
+  return absl::OkStatus();
 }
 
 // --- For operators ---------------------------------------------------------------
@@ -260,9 +269,15 @@ absl::Status SiteFederation::Get(admin::Federation& reply) {
 absl::Status SiteFederation::Change(
     const admin::ChangeFederationRequest& request,
     admin::FederationChange& reply) {
+  if (request.verb() == "add") {
+    return absl::InvalidArgumentError("'add' is for plans only");
+  }
   absl::StatusOr<Map> next = absl::UnknownError("");
   if (request.verb() == "join") {
-    if (absl::Status s = parts_->membership->JoinNow(); !s.ok()) return s;
+    if (absl::Status s = parts_->membership->JoinNow(request.address());
+        !s.ok()) {
+      return s;
+    }
     next = parts_->MapNow();
   } else if (request.verb() == "adopt") {
     next = parts_->membership->Adopt();

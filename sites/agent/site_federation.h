@@ -25,11 +25,12 @@ proto::MapRules RulesOf(const SiteConfig& config);
 class SiteFederation : public FederationControl, public jobs::FederationPart {
  public:
   // Listens and begins. `store` and `log` must outlive it. Errors say what to
-  // do. `completed_pages` only grows: rates are made of it.
-  // REQUIRES: config.federation.map is not kNone.
+  // do. REQUIRES: config.federation.map is not kNone.
   static absl::StatusOr<std::unique_ptr<SiteFederation>> Start(
-      const SiteConfig& config, storage::SiteStore& store,
-      std::function<int64_t()> completed_pages, Log& log);
+      const SiteConfig& config, storage::SiteStore& store, Log& log);
+  // How many pages were fetched so far: others are told the rate. Null: nobody
+  // knows (any more).
+  void CountPagesBy(std::function<int64_t()> fetched_pages);
   ~SiteFederation() override;
 
   jobs::FederationNow Look() override;
