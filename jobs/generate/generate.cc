@@ -52,7 +52,12 @@ absl::StatusOr<bool> HasWork(storage::CrawlDb& crawl_db,
       // seen by NextDue, and the next look need not step over it.
       top = crawl_db.Top(settings.width, settings.per_host, settings.may_crawl);
       if (!top.ok()) return top.status();
-      if (top->pages.empty() && top->resting.empty()) return false;
+      if (top->pages.empty() && top->resting.empty()) {
+        // Others may have: what their pages have gained need not wait.
+        absl::StatusOr<int64_t> released = crawl_db.ReleaseGains();
+        if (!released.ok()) return released.status();
+        return false;
+      }
       if (absl::Status s = crawl_db.PutAside(*top); !s.ok()) return s;
       continue;
     }
