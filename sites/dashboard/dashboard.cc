@@ -45,7 +45,7 @@ DashboardServer::DashboardServer(const DashboardSettings& settings,
     : admin_(admin),
       rates_(std::make_unique<RateSampler>(admin, settings.sample_every,
                                            settings.history)),
-      api_(std::make_unique<JsonApi>(admin, *rates_)),
+      api_(std::make_unique<JsonApi>(admin, *rates_, settings.federation)),
       server_(std::make_unique<HttpServer>()) {}
 
 DashboardServer::~DashboardServer() { Stop(); }
