@@ -7,6 +7,7 @@ namespace {
 
 bool SiteIsQuiet(const Map& map, const peers::Condition& condition) {
   return condition.is_idle() && condition.outbox_urls() == 0 &&
+         condition.pages_to_hand_off() == 0 &&
          (!IsHandingOff(map) ||
           condition.handed_off_epoch() >= map.placed_epoch());
 }

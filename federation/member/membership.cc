@@ -8,6 +8,7 @@
 
 #include "absl/time/clock.h"
 #include "federation/exchange/greeting.h"
+#include "federation/handoff/fence.h"
 #include "federation/map/file_map.h"
 
 namespace gannet::federation {
@@ -18,6 +19,7 @@ constexpr char kMapNote[] = "map";
 constexpr char kBlockedNote[] = "blocked_by_map";
 
 constexpr absl::Duration kWatchEvery = absl::Milliseconds(300);
+constexpr absl::Duration kMoveEvery = absl::Milliseconds(200);
 constexpr absl::Duration kJoinEvery = absl::Seconds(2);
 
 uint64_t Random64() {
@@ -43,6 +45,7 @@ Membership::Membership(MembershipSettings settings, storage::CrawlDb& crawl_db,
               return crawl_db.PutNote(kMapNote, map.SerializeAsString());
             }),
       receiver_(settings_.receiver, crawl_db, maps_, canonicaliser, filter),
+      hand_off_({}, crawl_db),
       registrar_(maps_, {.client_of =
                              [this](const proto::MapSite& site) {
                                const auto neighbour = NeighbourOf(site.id());
@@ -76,6 +79,7 @@ absl::StatusOr<std::unique_ptr<Membership>> Membership::Start(
   if (!server.ok()) return server.status();
   made->server_ = *std::move(server);
   made->watch_ = std::thread([member = made.get()] { member->Watch(); });
+  made->mover_ = std::thread([member = made.get()] { member->Move(); });
   return made;
 }
 
@@ -89,6 +93,7 @@ Membership::~Membership() {
     neighbour->client().Cancel();
   }
   if (watch_.joinable()) watch_.join();
+  if (mover_.joinable()) mover_.join();
   if (server_ != nullptr) server_->Stop(absl::Seconds(1));
   Neighbours last;
   {
@@ -127,6 +132,9 @@ peers::Condition Membership::OwnCondition() {
   if (view == nullptr) return {};
   auto condition = LookAtCondition(crawl_db_, *view, absl::Now());
   if (!condition.ok()) return {};
+  const HandOff::Progress moving = hand_off_.progress();
+  condition->set_handed_off_epoch(moving.handed_off_epoch);
+  condition->set_pages_to_hand_off(moving.pages_left);
   if (settings_.pages_per_second) {
     condition->set_pages_per_second(settings_.pages_per_second());
   }
@@ -161,12 +169,46 @@ bool Membership::MayBeginRound() const {
          view->self()->incarnation() == incarnation_ && !view->map().paused();
 }
 
-storage::HostFilter Membership::MayCrawl(
+absl::StatusOr<storage::HostFilter> Membership::MayCrawl(
     const std::shared_ptr<const MapView>& view) const {
-  return [view](std::string_view host) { return view->IsMine(host); };
+  return federation::MayCrawl(view, crawl_db_);
 }
 
-void Membership::OnForeignPages() {}
+// --- The mover -------------------------------------------------------------------
+
+void Membership::Move() {
+  std::string error;
+  uint64_t foreign = 0;
+  for (;;) {
+    const std::shared_ptr<const MapView> view = maps_.view();
+    bool is_busy = false;
+    if (view != nullptr) {
+      // What came and is another's moves on.
+      if (const uint64_t now = receiver_.counts().foreign; now != foreign) {
+        foreign = now;
+        hand_off_.WalkAgain();
+      }
+      const absl::StatusOr<bool> done = hand_off_.Step(
+          *view, [&](storage::SiteId site) -> std::optional<storage::Peer> {
+            const proto::MapSite* peer =
+                FindSite(view->map(), static_cast<uint32_t>(site));
+            if (peer == nullptr || !IsActive(*peer)) return std::nullopt;
+            return storage::Peer{site, peer->incarnation()};
+          });
+      is_busy = done.ok() && !*done && !hand_off_.progress().is_waiting;
+      const std::string now =
+          done.ok() ? "" : std::string(done.status().message());
+      if (now != error && !now.empty()) {
+        Note("hand_off_error", {{"error", now}});
+      }
+      error = now;
+    }
+    storage::MutexLock lock(&mu_);
+    if (is_ending_) return;
+    if (!is_busy) changed_.WaitFor(&mu_, kMoveEvery);
+    if (is_ending_) return;
+  }
+}
 
 // --- The watch -----------------------------------------------------------------
 

@@ -8,8 +8,8 @@
 //       └─────── PeerVerbs (member_verbs.cc) ◄───────────────── PeerServer
 //
 // One thread ("the watch") does what the map asks for: neighbours that come and
-// go, the block list, joining, and, as the registrar, ending a hand-off.
-// Thread-safe.
+// go, the block list, joining, and, as the registrar, ending a hand-off. Another
+// ("the mover") hands over what this site has of others. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -27,6 +27,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "federation/exchange/batch_receiver.h"
+#include "federation/handoff/hand_off.h"
 #include "federation/map/map_changes.h"
 #include "federation/map/map_holder.h"
 #include "federation/map/map_keeper.h"
@@ -105,10 +106,10 @@ class Membership : private PeerVerbs {
   bool MayBeginRound() const;
   // Which hosts this site may crawl by that map: its own, but for those whose
   // last owner has not handed them over yet.
-  storage::HostFilter MayCrawl(
+  absl::StatusOr<storage::HostFilter> MayCrawl(
       const std::shared_ptr<const MapView>& view) const;
   // Pages have come that others own: seeds, say. They are handed over.
-  void OnForeignPages();
+  void OnForeignPages() { hand_off_.WalkAgain(); }
   int port() const { return server_->port(); }
 
   FederationLook Look() ABSL_LOCKS_EXCLUDED(mu_);
@@ -135,6 +136,9 @@ class Membership : private PeerVerbs {
              const storage::UrlFilter& filter);
 
   using Neighbours = std::map<uint32_t, std::shared_ptr<Neighbour>>;
+
+  // The mover.
+  void Move();
 
   // The watch.
   void Watch();
@@ -199,6 +203,7 @@ class Membership : private PeerVerbs {
   const absl::Time started_;  // Steady.
   MapHolder maps_;
   BatchReceiver receiver_;
+  HandOff hand_off_;
   Lives lives_;
   RegistrarMap registrar_;
   std::unique_ptr<MapKeeper> file_;  // Null: the registrar keeps the map.
@@ -219,7 +224,7 @@ class Membership : private PeerVerbs {
   Conditions last_look_;
   absl::Time last_look_ended_ = absl::InfinitePast();
 
-  std::thread watch_;
+  std::thread watch_, mover_;
 };
 
 template <typename Reply>

@@ -207,8 +207,11 @@ jobs::FederationNow SiteFederation::Look() {
   jobs::FederationNow now;
   now.map = membership.maps().view();
   if (now.map == nullptr) return now;
-  now.may_begin = membership.MayBeginRound();
-  now.may_crawl = membership.MayCrawl(now.map);
+  auto may_crawl = membership.MayCrawl(now.map);
+  // What cannot be read now is crawled later.
+  now.may_begin = membership.MayBeginRound() && may_crawl.ok();
+  now.may_crawl = may_crawl.ok() ? *std::move(may_crawl)
+                                 : [](std::string_view) { return false; };
   now.sent = &parts_->sent;
   return now;
 }
