@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <openssl/evp.h>
 
+#include <random>
 #include <utility>
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "federation/exchange/sent_urls.h"
 #include "federation/map/file_map.h"
 #include "federation/member/membership.h"
 #include "federation/peers/channel_arguments.h"
@@ -111,6 +113,8 @@ class SiteFederation::Parts {
       : config(config), store(store), log(log) {}
 
   absl::Status Start();
+  // Sites that begin another life, or are gone, are sent anew what is theirs.
+  void Follow(const federation::MapView& view);
   absl::StatusOr<Map> MapNow() {
     const auto view = membership->maps().view();
     if (view == nullptr) return InNoneYet(membership->Look().error);
@@ -124,10 +128,36 @@ class SiteFederation::Parts {
   std::unique_ptr<storage::Canonicaliser> canonicaliser;
   std::unique_ptr<storage::UrlFilter> filter;
   std::unique_ptr<Membership> membership;
-  federation::SentUrlCache sent{3 << 20, 1};
+  // The rounds' thread's.
+  std::unique_ptr<federation::SentUrls> sent;
 };
 
+void SiteFederation::Parts::Follow(const federation::MapView& view) {
+  const federation::SentUrls::Changes changes = sent->Follow(view);
+  for (const storage::SiteId site : changes.reborn) {
+    log.Info("site_reborn", {{"site", static_cast<int64_t>(site)}});
+  }
+  for (const storage::SiteId site : changes.gone) {
+    log.Info("site_gone", {{"site", static_cast<int64_t>(site)}});
+  }
+}
+
 absl::Status SiteFederation::Parts::Start() {
+  absl::Status lost;
+  auto loaded = federation::SentUrls::Load(
+      {.bytes = config.federation.cache,
+       .now = [] { return absl::Now(); },
+       .random =
+           [] {
+             std::random_device random;
+             return uint64_t{random()} << 32 | random();
+           }},
+      store.crawl_db(), &lost);
+  if (!loaded.ok()) return loaded.status();
+  if (!lost.ok()) {
+    log.Warning("sent_cache_lost", {{"error", std::string(lost.message())}});
+  }
+  sent = *std::move(loaded);
   auto made = storage::Canonicaliser::Create(CanonicalRulesOf(config));
   if (!made.ok()) return made.status();
   canonicaliser = std::make_unique<storage::Canonicaliser>(*std::move(made));
@@ -212,12 +242,13 @@ jobs::FederationNow SiteFederation::Look() {
   now.may_begin = membership.MayBeginRound() && may_crawl.ok();
   now.may_crawl = may_crawl.ok() ? *std::move(may_crawl)
                                  : [](std::string_view) { return false; };
-  now.sent = &parts_->sent;
+  parts_->Follow(*now.map);
+  now.sent = &parts_->sent->cache();
   return now;
 }
 
 absl::Status SiteFederation::OnSettled() {
-  return absl::OkStatus();
+  return parts_->sent->Save();
 }
 
 // --- For operators ---------------------------------------------------------------
