@@ -297,6 +297,9 @@ absl::Status SiteFederation::Get(admin::Federation& reply) {
     return absl::OkStatus();
   }
   ToMessage(look, parts_->store.crawl_db().totals().outbox_urls, state);
+  const auto cache = parts_->sent->cache().counts();
+  state.set_sent_cache_lookups(static_cast<int64_t>(cache.lookups));
+  state.set_sent_cache_hits(static_cast<int64_t>(cache.hits));
   return absl::OkStatus();
 }
 

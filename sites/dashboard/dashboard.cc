@@ -34,7 +34,10 @@ HttpAnswer MetricsAnswer(Admin& admin, const HttpServer& server) {
     return answer;
   }
   answer.type = kMetricsType;
-  answer.body = MetricsText(status, LookAtProcess(), server.RequestsByCode());
+  admin::Federation federation;
+  if (!admin.GetFederation({}, federation).ok()) federation.Clear();
+  answer.body = MetricsText(status, LookAtProcess(), server.RequestsByCode(),
+                            federation);
   return answer;
 }
 
