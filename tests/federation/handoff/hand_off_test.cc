@@ -143,10 +143,8 @@ class HandOffTest : public testing::Test {
       ASSERT_TRUE(cut.batch.urls().empty());
       const auto receipt = receiver.db->Receive(delivery, {kNow});
       ASSERT_TRUE(receipt.ok()) << receipt.status();
-      ASSERT_TRUE(sender.db
-                      ->Acknowledge({to, receiver.db->identity()->incarnation()},
-                                    receipt->last)
-                      .ok());
+      const storage::Peer by{to, receiver.db->identity()->incarnation()};
+      ASSERT_TRUE(sender.db->Acknowledge(by, receipt->last).ok());
     }
   }
   // Steps and carries until all are done.
