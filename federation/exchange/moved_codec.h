@@ -1,7 +1,7 @@
 // Pages that move to another site, as bytes between sites: a message with the
 // records of pages and hosts (proto/peers.proto), in a zstd frame. They are few
-// beside the found URLs, and have many fields: no format of their own. Functions
-// only; safe from any thread.
+// beside the found URLs, and have many fields: no format of their own.
+// Functions only; safe from any thread.
 #pragma once
 
 #include <cstddef>

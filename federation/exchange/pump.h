@@ -1,8 +1,8 @@
 // Pump sends an outbox to the site that owns its URLs, over one stream at a
 // time: first what was cut and not acknowledged (by itself before, or by a
 // hand-off, federation/handoff, at any time), then batch after batch of its own
-// cutting, a few at once. Whatever ends the stream, the next one goes on where the
-// receiver says that it is. Used by one thread, but for counts().
+// cutting, a few at once. Whatever ends the stream, the next one goes on where
+// the receiver says that it is. Used by one thread, but for counts().
 #pragma once
 
 #include <atomic>

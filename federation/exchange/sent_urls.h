@@ -3,9 +3,9 @@
 // what it knows of a site is forgotten when that site begins a new life or is
 // gone: it may not have what it was sent.
 //
-// Whoever hears from Follow() that a site is to be sent everything again does so
-// before he calls Save(): until then the disk has the old lives, and a process
-// that is killed hears of it again.
+// Whoever hears from Follow() that a site is to be sent everything again does
+// so before he calls Save(): until then the disk has the old lives, and a
+// process that is killed hears of it again.
 //
 // Used by one thread at a time.
 #pragma once

@@ -26,8 +26,8 @@ struct GenerateSettings {
 };
 
 // True if there is something to fetch now: a round is worth opening. Moves what
-// is due to the frontier; if that is empty, lets deferred URLs in, or sends them
-// to the sites that own them.
+// is due to the frontier; if that is empty, lets deferred URLs in, or sends
+// them to the sites that own them.
 absl::StatusOr<bool> HasWork(storage::CrawlDb& crawl_db,
                              const GenerateSettings& settings, absl::Time now);
 

@@ -169,10 +169,10 @@ struct OutboxCut {
 
 // What CutPages() has cut.
 struct PagesCut {
-  uint64_t sequence = 0;   // Of the batch; 0: there was nothing to cut.
-  int64_t pages = 0;       // In it.
-  size_t hosts_done = 0;   // So many of the hosts, from the first, are through.
-  int64_t in_round = 0;    // Pages of these that the open round has.
+  uint64_t sequence = 0;  // Of the batch; 0: there was nothing to cut.
+  int64_t pages = 0;      // In it.
+  size_t hosts_done = 0;  // So many of the hosts, from the first, are through.
+  int64_t in_round = 0;   // Pages of these that the open round has.
 };
 
 // A batch that another site has sent.
@@ -189,7 +189,8 @@ struct Delivery {
   std::vector<proto::MovedPage> moved;
   std::vector<HostUpdate> hosts;  // Distinct.
   std::vector<Settlement::Drop> dropped_moved;
-  uint64_t complete_for = 0;  // Not 0: all has moved, for the change of that epoch.
+  // Not 0: all has moved, for the change of that epoch.
+  uint64_t complete_for = 0;
   // A known page receives the cash; otherwise it is dropped and counted.
   bool known_gain = false;
   int64_t most_host_pages = 0;  // As in Settlement.
@@ -312,6 +313,9 @@ class CrawlDb {
   // The same with all deferred URLs that `owner` gives to another site. Returns
   // how many. Many writes; cut off, it can be called again.
   absl::StatusOr<int64_t> SweepDeferred(const OwnerOf& owner);
+  // URLs that their owners may have lost wait for them again, with no cash:
+  // that is lost, too. kInvalidArgument if one has some, or no page key.
+  absl::Status SendAgain(absl::Span<const std::pair<SiteId, Found>> urls);
   // What was gained by pages that other sites were sent (Settlement::gains)
   // goes to their outboxes. Returns how many. Many writes, as above.
   absl::StatusOr<int64_t> ReleaseGains();
@@ -351,10 +355,10 @@ class CrawlDb {
 
   // --- Pages that move to other sites (moving.cc) ----------------------------
 
-  // Cuts the next batch out of the pages of these hosts, in their order, synced:
-  // the pages are known here no longer. Those of the open round stay. A host's
-  // record goes with the last of its pages, or alone. No more than about these
-  // bytes, but at least one page.
+  // Cuts the next batch out of the pages of these hosts, in their order,
+  // synced: the pages are known here no longer. Those of the open round stay. A
+  // host's record goes with the last of its pages, or alone. No more than about
+  // these bytes, but at least one page.
   // kFailedPrecondition: OpenPair() was not called for these lives.
   absl::StatusOr<PagesCut> CutPages(const Peer& to,
                                     absl::Span<const HostKey> hosts,

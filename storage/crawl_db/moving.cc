@@ -232,7 +232,9 @@ absl::Status CrawlDb::AddMovedHost(Edit& edit, const HostUpdate& update) {
   }
   merged.set_delay_ms(std::max(merged.delay_ms(), other.delay_ms()));
   merged.set_failures(std::max(merged.failures(), other.failures()));
-  if (merged.addresses().empty()) *merged.mutable_addresses() = other.addresses();
+  if (merged.addresses().empty()) {
+    *merged.mutable_addresses() = other.addresses();
+  }
   if (merged.rtt_us().empty()) *merged.mutable_rtt_us() = other.rtt_us();
   // AddHost knows what becomes of a rest that is not a time.
   merged.set_rest_until_ms(std::max(RestOf(*known), RestOf(other)));

@@ -257,6 +257,22 @@ absl::StatusOr<std::vector<std::pair<SiteId, Found>>> CrawlDb::TakeGains(
   return taken;
 }
 
+absl::Status CrawlDb::SendAgain(
+    absl::Span<const std::pair<SiteId, Found>> urls) {
+  std::vector<std::string_view> pages;
+  for (const auto& [site, url] : urls) {
+    if (url.cash != 0 || !IsPageKey(url.page.bytes)) {
+      return absl::InvalidArgumentError(
+          "a URL that is sent again has cash, or no page key");
+    }
+    pages.push_back(url.page.bytes);
+  }
+  StripeLocks locks(*store_, pages);
+  Edit edit;
+  if (absl::Status s = AddWaiting(edit, {}, urls); !s.ok()) return s;
+  return store_->Commit(edit, /*sync=*/false);
+}
+
 absl::StatusOr<int64_t> CrawlDb::ReleaseGains() {
   for (int64_t released = 0;;) {
     StripeLocks locks(*store_);

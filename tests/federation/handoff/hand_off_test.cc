@@ -143,10 +143,8 @@ class HandOffTest : public testing::Test {
       ASSERT_TRUE(cut.batch.urls().empty());
       const auto receipt = receiver.db->Receive(delivery, {kNow});
       ASSERT_TRUE(receipt.ok()) << receipt.status();
-      ASSERT_TRUE(sender.db
-                      ->Acknowledge({to, receiver.db->identity()->incarnation()},
-                                    receipt->last)
-                      .ok());
+      const storage::Peer by{to, receiver.db->identity()->incarnation()};
+      ASSERT_TRUE(sender.db->Acknowledge(by, receipt->last).ok());
     }
   }
   // Steps and carries until all are done.
@@ -329,6 +327,36 @@ TEST_F(HandOffTest, IfASiteDiesMeanwhileThePagesGoToWhoeverOwnsThemNow) {
   Settle(removed, {&tokyo_, &paris_});
   ExpectAllInPlace(removed, {&tokyo_, &paris_});
   EXPECT_TRUE(tokyo_.db->Sending(SiteId{3})->empty());
+}
+
+TEST_F(HandOffTest, WhatWaitsForASiteThatDiedGoesToTheNewOwners) {
+  const Map three = FinishHandOff(three_).value();
+  const auto before = MapView::Create(three, "tokyo").value();
+  std::vector<std::pair<SiteId, storage::Found>> urls;
+  for (int i = 0; i < 100; ++i) {
+    if (before->OwnerOf(PageOf(i, 0).bytes) == SiteId{3}) {
+      urls.emplace_back(SiteId{3}, storage::Found{PageOf(i, 0)});
+    }
+  }
+  ASSERT_GT(urls.size(), 10u);
+  ASSERT_TRUE(tokyo_.db->SendAgain(urls).ok());
+  ASSERT_TRUE(tokyo_.db->OpenPair({SiteId{3}, 7}).ok());
+  ASSERT_TRUE(tokyo_.db->CutOutbox({SiteId{3}, 7}, 5).ok());  // Under way.
+  for (int i = 0; i < 20; ++i) (void)tokyo_.Step(three);
+
+  const Map removed = Remove(three, "oslo").value();
+  for (int i = 0; i < 20; ++i) (void)tokyo_.Step(removed);
+  const auto after = MapView::Create(removed, "tokyo").value();
+  int64_t mine = 0;
+  for (const auto& [site, url] : urls) {
+    mine += after->IsMine(url.page.bytes) ? 1 : 0;
+    EXPECT_EQ(tokyo_.db->GetPage(url.page).ok(),
+              after->IsMine(url.page.bytes));
+  }
+  EXPECT_EQ(tokyo_.db->totals().outbox_urls.at(SiteId{2}),
+            static_cast<int64_t>(urls.size()) - mine);
+  EXPECT_FALSE(tokyo_.db->totals().outbox_urls.contains(SiteId{3}));
+  EXPECT_EQ(tokyo_.FailedChecks(), "");
 }
 
 TEST_F(HandOffTest, PagesOfAThirdSiteThatComeAreMovedOn) {

@@ -279,7 +279,7 @@ TEST_F(FederatedUpdateTest, WhatWasSentBeforeIsNotSentAgain) {
   EXPECT_EQ(cleared.sent.at(storage::SiteId{3}), TargetsOf(3));
 }
 
-TEST_F(FederatedUpdateTest, InCashModeWhatWasSentBeforeGainsAndWaitsForItsTurn) {
+TEST_F(FederatedUpdateTest, InCashModeWhatWasSentBeforeGainsLater) {
   federation::Map map = map_->map();
   map.mutable_rules()->set_exchange(proto::EXCHANGE_CASH);
   map_ = federation::MapView::Create(map, "tokyo").value();

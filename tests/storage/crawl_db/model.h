@@ -95,8 +95,8 @@ struct Model {
   void OpenPair(const Peer& to);
   void ClosePair(SiteId to);
   void ReleaseGains();
-  // By the last digit of the page: 0 is this site's, 1 and 2 are of the sites of
-  // that number, and so on.
+  // By the last digit of the page: 0 is this site's, 1 and 2 are of the sites
+  // of that number, and so on.
   static std::optional<SiteId> OwnerOf(std::string_view page);
   void SweepDeferred();
   void CutPages(SiteId to, const std::vector<HostKey>& hosts, size_t most);
