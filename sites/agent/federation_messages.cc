@@ -63,7 +63,7 @@ void AddLook(const NeighbourLook& look, admin::FederationSite& site) {
 void AddHandOff(const federation::FederationLook& look,
                 admin::FederationState& reply) {
   const Map& map = look.view->map();
-  if (!IsHandingOff(map)) return;
+  if (!federation::IsHandingOff(map)) return;
   admin::HandingOff& moving = *reply.mutable_handing_off();
   moving.set_epoch(map.placed_epoch());
   for (const MapSite& site : map.sites()) {
@@ -92,7 +92,7 @@ void ToMessage(const federation::FederationLook& look,
   const Map& map = view.map();
   reply.set_epoch(map.epoch());
   reply.set_term(map.term());
-  if (const MapSite* registrar = FindSite(map, map.registrar())) {
+  if (const MapSite* registrar = federation::FindSite(map, map.registrar())) {
     reply.set_registrar(registrar->name());
   }
   reply.set_registrar_reachable(look.registrar_is_reachable);
@@ -151,7 +151,7 @@ void ToMessage(const federation::Plan& plan, const Map& now,
   std::map<uint32_t, admin::FederationPlan::Site> sites;
   for (const Map* map : {&now, &plan.next}) {
     for (const MapSite& site : map->sites()) {
-      if (IsActive(site)) sites[site.id()].set_name(site.name());
+      if (federation::IsActive(site)) sites[site.id()].set_name(site.name());
     }
   }
   for (const auto& [id, counts] : plan.by_site) {
@@ -221,7 +221,7 @@ absl::StatusOr<federation::Membership::MapChange> ToChange(
     return Membership::MapChange(
         [name, capacity](const Map& map) -> absl::StatusOr<Map> {
           Map with = map;
-          if (FindSite(map, name) == nullptr) {
+          if (federation::FindSite(map, name) == nullptr) {
             auto invited = federation::Invite(map, name);
             if (!invited.ok()) return invited;
             with = *std::move(invited);

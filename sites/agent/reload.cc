@@ -10,7 +10,7 @@ bool CanBeReloaded(std::string_view key) {
       "archive.prefix", "archive.file_size", "archive.level",
       "crawl.order",    "log.format",        "fetch.low_priority"};
   for (const std::string_view section :
-       {"site.", "listen.", "federation.", "tls."}) {
+       {"site.", "listen.", "crawl_db.", "federation.", "tls."}) {
     if (key.starts_with(section)) return false;
   }
   return std::find(kNot.begin(), kNot.end(), key) == kNot.end();
@@ -29,6 +29,7 @@ ConfigChange ChangeConfig(const SiteConfig& now, const SiteConfig& file) {
   change.config = file;
   change.config.site = now.site;
   change.config.listen = now.listen;
+  change.config.crawl_db = now.crawl_db;
   change.config.federation = now.federation;
   change.config.tls = now.tls;
   change.config.crawl.order = now.crawl.order;

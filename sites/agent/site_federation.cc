@@ -261,7 +261,7 @@ void SiteFederation::AddTo(admin::Status& status) {
   for (const auto& [site, urls] :
        parts_->store.crawl_db().totals().outbox_urls) {
     const proto::MapSite* named =
-        FindSite(view->map(), static_cast<uint32_t>(site));
+        federation::FindSite(view->map(), static_cast<uint32_t>(site));
     (*status.mutable_outbox())[named != nullptr
                                    ? named->name()
                                    : std::to_string(
@@ -326,7 +326,7 @@ absl::Status SiteFederation::Change(
   if (!next.ok()) return next.status();
   reply.set_epoch(next->epoch());
   reply.set_term(next->term());
-  reply.set_moves(IsHandingOff(*next));
+  reply.set_moves(federation::IsHandingOff(*next));
   if (parts_->membership->MapIsAFile()) {
     reply.set_map(federation::MapToText(*next));
   }

@@ -111,6 +111,10 @@ archive:
   min_free: 5GiB            # No new round begins with less left on the disk.
   level: 1                  # gzip, 1 (fast) to 12 (small).
 
+crawl_db:                   # Memory; indexes come on top, 2 MB per million pages.
+  cache: 128MiB             # Of what was read: more makes large sites faster.
+  write_buffers: 96MiB      # Of what is not sorted into tables yet.
+
 recrawl:
   interval: 30d             # A page is looked at again after this time.
   strategy: fixed

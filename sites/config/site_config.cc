@@ -211,6 +211,13 @@ void Read(YamlSection section, ArchiveSection& archive) {
   section.End();
 }
 
+void Read(YamlSection section, CrawlDbSection& crawl_db) {
+  section.Size("cache", crawl_db.cache, 1 << 20, uint64_t{1} << 40);
+  section.Size("write_buffers", crawl_db.write_buffers, 4 << 20,
+               uint64_t{1} << 40);
+  section.End();
+}
+
 void Read(YamlSection section, RecrawlSection& recrawl) {
   section.Duration("interval", recrawl.interval, absl::Minutes(1),
                    absl::Hours(24 * 3650));
@@ -275,6 +282,7 @@ void ReadAll(YamlSection file, SiteConfig& config) {
   Read(file.Section("parse"), config.parse);
   Read(file.Section("urls"), config.urls);
   Read(file.Section("archive"), config.archive);
+  Read(file.Section("crawl_db"), config.crawl_db);
   Read(file.Section("recrawl"), config.recrawl);
   Read(file.Section("federation"), config.federation);
   Read(file.Section("tls"), config.tls);

@@ -140,6 +140,14 @@ struct ArchiveSection {
   bool operator==(const ArchiveSection&) const = default;
 };
 
+// Memory of the crawl DB. Its tables' indexes come on top, some 2 MB per million
+// pages.
+struct CrawlDbSection {
+  uint64_t cache = 128 << 20;         // Of blocks that were read.
+  uint64_t write_buffers = 96 << 20;  // Of what is not in tables yet.
+  bool operator==(const CrawlDbSection&) const = default;
+};
+
 struct RecrawlSection {
   absl::Duration interval = absl::Hours(24 * 30);
   bool operator==(const RecrawlSection&) const = default;
@@ -192,6 +200,7 @@ struct SiteConfig {
   ParseSection parse;
   UrlsSection urls;
   ArchiveSection archive;
+  CrawlDbSection crawl_db;
   RecrawlSection recrawl;
   FederationSection federation;
   TlsSection tls;
