@@ -135,6 +135,7 @@ peers::Condition Membership::OwnCondition() {
   const HandOff::Progress moving = hand_off_.progress();
   condition->set_handed_off_epoch(moving.handed_off_epoch);
   condition->set_pages_to_hand_off(moving.pages_left);
+  if (settings_.is_busy && settings_.is_busy()) condition->set_is_idle(false);
   if (settings_.pages_per_second) {
     condition->set_pages_per_second(settings_.pages_per_second());
   }

@@ -66,6 +66,8 @@ struct MembershipSettings {
   absl::Duration away_after = absl::Seconds(10);
 
   std::function<double()> pages_per_second;
+  // Something is done here that the crawl DB does not show: not idle.
+  std::function<bool()> is_busy;
   // Checks this site's invariants.
   std::function<absl::StatusOr<std::vector<storage::Check>>(bool full)> verify;
   NoteEvent note;

@@ -17,6 +17,7 @@
 #include "sites/admin/utf8.h"
 #include "sites/agent/certificate.h"
 #include "sites/agent/federation_messages.h"
+#include "sites/agent/resend.h"
 #include "sites/agent/tls_credentials.h"
 #include "storage/url/domain.h"
 
@@ -114,7 +115,7 @@ class SiteFederation::Parts {
 
   absl::Status Start();
   // Sites that begin another life, or are gone, are sent anew what is theirs.
-  void Follow(const federation::MapView& view);
+  void Follow(const std::shared_ptr<const federation::MapView>& view);
   absl::StatusOr<Map> MapNow() {
     const auto view = membership->maps().view();
     if (view == nullptr) return InNoneYet(membership->Look().error);
@@ -130,10 +131,15 @@ class SiteFederation::Parts {
   std::unique_ptr<Membership> membership;
   // The rounds' thread's.
   std::unique_ptr<federation::SentUrls> sent;
+  std::unique_ptr<Resend> resend;
 };
 
-void SiteFederation::Parts::Follow(const federation::MapView& view) {
-  const federation::SentUrls::Changes changes = sent->Follow(view);
+void SiteFederation::Parts::Follow(
+    const std::shared_ptr<const federation::MapView>& view) {
+  const federation::SentUrls::Changes changes = sent->Follow(*view);
+  if (!changes.reborn.empty() || !changes.gone.empty()) {
+    resend->Begin(view, changes);
+  }
   for (const storage::SiteId site : changes.reborn) {
     log.Info("site_reborn", {{"site", static_cast<int64_t>(site)}});
   }
@@ -166,6 +172,8 @@ absl::Status SiteFederation::Parts::Start() {
   if (!made_filter.ok()) return made_filter.status();
   filter = *std::move(made_filter);
 
+  resend = std::make_unique<Resend>(store, *canonicaliser, *filter, log);
+
   const FederationSection& section = config.federation;
   federation::MembershipSettings settings;
   settings.self.name = config.site.name;
@@ -190,6 +198,7 @@ absl::Status SiteFederation::Parts::Start() {
   }
   settings.receiver.most_host_pages = config.urls.max_pages_per_host;
   settings.receiver.now = [] { return absl::Now(); };
+  settings.is_busy = [this] { return resend->is_busy(); };
   settings.pages_per_second = [this] { return page_rate.Look(); };
   settings.verify = [this](bool full) { return store.Verify(full); };
   settings.steady_now = jobs::SteadyNow;
@@ -242,12 +251,14 @@ jobs::FederationNow SiteFederation::Look() {
   now.may_begin = membership.MayBeginRound() && may_crawl.ok();
   now.may_crawl = may_crawl.ok() ? *std::move(may_crawl)
                                  : [](std::string_view) { return false; };
-  parts_->Follow(*now.map);
+  parts_->Follow(now.map);
   now.sent = &parts_->sent->cache();
   return now;
 }
 
 absl::Status SiteFederation::OnSettled() {
+  // Until then the disk has the old lives: a process that is killed begins anew.
+  if (!parts_->resend->is_done()) return absl::OkStatus();
   return parts_->sent->Save();
 }
 
