@@ -16,6 +16,7 @@
 #include "sites/agent/certificate.h"
 #include "sites/agent/library_logs.h"
 #include "sites/agent/reload.h"
+#include "sites/agent/round_messages.h"
 #include "sites/agent/round_runner.h"
 #include "sites/agent/site_federation.h"
 #include "sites/agent/site_rounds.h"

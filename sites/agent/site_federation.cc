@@ -128,10 +128,11 @@ class SiteFederation::Parts {
   PageRate page_rate;
   std::unique_ptr<storage::Canonicaliser> canonicaliser;
   std::unique_ptr<storage::UrlFilter> filter;
-  std::unique_ptr<Membership> membership;
   // The rounds' thread's.
   std::unique_ptr<federation::SentUrls> sent;
   std::unique_ptr<Resend> resend;
+  // The last, so that it ends first: it asks the others.
+  std::unique_ptr<Membership> membership;
 };
 
 void SiteFederation::Parts::Follow(

@@ -134,7 +134,9 @@ class MembershipTest : public testing::Test {
   }
   TestSite& Add(const std::string& name) {
     const std::string join = sites_.empty() ? "" : sites_[0]->address();
-    if (!sites_.empty()) EXPECT_TRUE(sites_[0]->Invite(name).ok());
+    if (!sites_.empty()) {
+      EXPECT_TRUE(sites_[0]->Invite(name).ok());
+    }
     sites_.push_back(std::make_unique<TestSite>(name, join));
     sites_.back()->Start();
     return *sites_.back();
