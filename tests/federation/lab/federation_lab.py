@@ -57,10 +57,10 @@ class Member(Site):
         (self.folder / "site.yaml").write_text(text)
 
     def serve(self, *prefix: str) -> None:
-        log = open(self.folder / "agent.log", "ab")  # noqa: SIM115: the agent's, for its life.
-        self.agent = subprocess.Popen(
-            [*prefix, self.program, "serve", "--data", str(self.folder)],
-            stdout=log, stderr=log, start_new_session=True)
+        with open(self.folder / "agent.log", "ab") as log:
+            self.agent = subprocess.Popen(
+                [*prefix, self.program, "serve", "--data", str(self.folder)],
+                stdout=log, stderr=log, start_new_session=True)
         atexit.register(self.kill)
         self.wait_for(lambda: self.federation() is not None, 60, "the agent")
 
