@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 
@@ -229,7 +230,7 @@ class FederatedUpdateTest : public UpdateTest {
     UpdateSettings settings;
     settings.new_pages = new_pages;
     settings.map = map_;
-    settings.sent = &sent_;
+    settings.sent = &*sent_;
     return settings;
   }
   std::map<std::string, int64_t> TargetsOf(uint32_t site) const {
@@ -250,7 +251,7 @@ class FederatedUpdateTest : public UpdateTest {
   }
 
   std::shared_ptr<const federation::MapView> map_;
-  federation::SentUrlCache sent_{1 << 20, 7};
+  std::optional<federation::SentUrlCache> sent_{std::in_place, 1 << 20, 7};
 };
 
 TEST_F(FederatedUpdateTest, EachTargetGoesToItsOwner) {
@@ -273,7 +274,7 @@ TEST_F(FederatedUpdateTest, WhatWasSentBeforeIsNotSentAgain) {
     for (const auto& [page, sum] : TargetsOf(site)) cash += sum;
   }
   EXPECT_EQ(again.dropped.at(storage::kSentBefore), cash);
-  sent_.Clear(storage::SiteId{3});
+  sent_->Clear(storage::SiteId{3});
   const Result cleared = Run(With(100'000));
   EXPECT_EQ(cleared.sent.size(), 1u);
   EXPECT_EQ(cleared.sent.at(storage::SiteId{3}), TargetsOf(3));
@@ -327,7 +328,7 @@ TEST_F(FederatedUpdateTest, CutOffAndRunAgainOtherSitesGetTheirPlacesOnce) {
 
 TEST_F(FederatedUpdateTest, EachSiteGetsTheBestOfItsOwnAndTheOthersWait) {
   for (const size_t in_memory : {100'000, 40}) {
-    sent_ = federation::SentUrlCache(1 << 20, 7);
+    sent_.emplace(1 << 20, 7);
     UpdateSettings settings = With(60);
     settings.targets_in_memory = in_memory;
     settings.batch = 9;
