@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -55,7 +56,7 @@ federation::Map TwoSites() {
   const federation::Map both =
       Join(federation::Invite(first, "receiver").value(), Site("receiver", 2))
           .value();
-  return FinishHandOff(both).value();
+  return federation::FinishHandOff(both).value();
 }
 
 std::unique_ptr<CrawlDb> OpenDb(const std::string& folder, const char* name,
@@ -83,7 +84,7 @@ class Receiver : public federation::PeerVerbs {
                                         const peers::Greeting& greeting,
                                         peers::PutReply& reply) override {
     const auto view = maps_.view();
-    auto peer = CheckGreeting(*view, greeting);
+    auto peer = federation::CheckGreeting(*view, greeting);
     if (!peer.ok()) return peer;
     *reply.mutable_greeting() = federation::MakeGreeting(*view, 2).value();
     reply.set_last(db_.received_pair(*peer)->last());
