@@ -129,7 +129,8 @@ if [ $long -eq 1 ]; then
   build clang || true
 fi
 if [ $asan -eq 1 ] && build asan; then
-  GANNET_TEST_SLOW=5 ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 run_tests asan
+  GANNET_TEST_SLOW=5 ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
+    LSAN_OPTIONS="suppressions=$root/tests/lsan.supp:print_suppressions=0" run_tests asan
 fi
 if [ $tsan -eq 1 ] && build tsan; then
   # Threads that a second Ctrl-C leaves where they are, by _exit(), are no leak.
