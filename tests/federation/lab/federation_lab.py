@@ -99,6 +99,10 @@ class Member(Site):
         out, _ = process.communicate(timeout=60)
         return json.loads(out)["federation"] if process.returncode == 0 else None
 
+    def run_without_folder(self, *arguments: str) -> None:
+        """A command that makes the folder."""
+        subprocess.run([self.program, *arguments], check=True, stdout=subprocess.DEVNULL)
+
     def refused(self, *arguments: str) -> str:
         """Of a command that must fail: what it says."""
         process = self.start(*arguments)
