@@ -56,12 +56,23 @@ class Member(Site):
                  f"{self.extra}")
         (self.folder / "site.yaml").write_text(text)
 
+    def starts(self) -> int:
+        log = self.folder / "agent.log"
+        return log.read_text(errors="replace").count(" agent_started ") if log.exists() else 0
+
     def serve(self, *prefix: str) -> None:
+        before = self.starts()
         with open(self.folder / "agent.log", "ab") as log:
             self.agent = subprocess.Popen(
                 [*prefix, self.program, "serve", "--data", str(self.folder)],
                 stdout=log, stderr=log, start_new_session=True)
         atexit.register(self.kill)
+        # Not asked before: without an agent, a command would take the folder for itself.
+        until = time.monotonic() + 60 * SLOW
+        while self.starts() == before:
+            assert self.agent.poll() is None, f"{self.name} ended: {self.log()[-3000:]}"
+            assert time.monotonic() < until, f"{self.name} does not start: {self.log()[-3000:]}"
+            time.sleep(0.02)
         self.wait_for(lambda: self.federation() is not None, 60, "the agent")
 
     def kill(self) -> None:
@@ -87,6 +98,10 @@ class Member(Site):
         process = self.start("federation", "status", "--json")
         out, _ = process.communicate(timeout=60)
         return json.loads(out)["federation"] if process.returncode == 0 else None
+
+    def run_without_folder(self, *arguments: str) -> None:
+        """A command that makes the folder."""
+        subprocess.run([self.program, *arguments], check=True, stdout=subprocess.DEVNULL)
 
     def refused(self, *arguments: str) -> str:
         """Of a command that must fail: what it says."""
@@ -122,10 +137,14 @@ class Lab:
     def first(self) -> Member:
         return next(iter(self.sites.values()))
 
-    def add(self, name: str, **settings: object) -> Member:
+    def make(self, name: str, **settings: object) -> Member:
+        """A site that does not run yet."""
         join = self.first.address if self.sites else ""
-        site = Member(self.gannet, self.folder / name, name, self.web.port, join=join,
+        return Member(self.gannet, self.folder / name, name, self.web.port, join=join,
                       **{**self.settings, **settings})
+
+    def add(self, name: str, **settings: object) -> Member:
+        site = self.make(name, **settings)
         if self.sites:
             self.first.run("federation", "invite", name)
         site.serve()
