@@ -96,12 +96,12 @@ class Quickstart(unittest.TestCase):
 
     def test_three_sites_crawl_a_fake_web_and_do_so_again(self):
         data = self.project / "build/quickstart/fake"
-        truth = subprocess.run([FAKEWEB, "truth", "reachable", "--hosts", "10", "--pages", "150",
+        truth = subprocess.run([FAKEWEB, "truth", "reachable", "--hosts", "30", "--pages", "450",
                                 "--nasty", "all,-stall", "--max-path-depth", "12",
                                 "--max-query-parameters", "6"],
                                check=True, capture_output=True, text=True).stdout
         for _ in range(2):
-            out = self.quickstart("--pages", "150", sites=()).stdout
+            out = self.quickstart("--pages", "450", sites=()).stdout
             self.assertRegex(out, r"tokyo \d+, zurich \d+, lima \d+ pages; \d+ to fetch")
             self.assertNotIn("\r", out)
             self.assertIn("all invariants hold\n", out)
