@@ -141,9 +141,9 @@ absl::StatusOr<uint64_t> BatchReceiver::UnpackMoved(
     const peers::Batch& batch, const MapView& view,
     storage::Delivery& delivery) {
   if (batch.complete_for() > batch.epoch()) {
-    return absl::InvalidArgumentError(fmt::format(
-        "a batch of epoch {} says that it is complete for epoch {}",
-        batch.epoch(), batch.complete_for()));
+    return absl::InvalidArgumentError(
+        fmt::format("a batch of epoch {} says that it is complete for epoch {}",
+                    batch.epoch(), batch.complete_for()));
   }
   delivery.complete_for = batch.complete_for();
   uint64_t foreign = 0;

@@ -80,8 +80,7 @@ absl::Status Pump::Session::Write(const storage::OutboxCut& cut) {
       EncodeMoved(cut.batch, pump_.settings_.compression.level);
   batch.set_complete_for(cut.batch.complete_for());
   written_ = cut.sequence;
-  flying_.push_back({cut.sequence,
-                     static_cast<uint64_t>(cut.batch.urls_size()),
+  flying_.push_back({cut.sequence, static_cast<uint64_t>(cut.batch.urls_size()),
                      static_cast<uint64_t>(cut.batch.pages_size())});
   pump_.bytes_ += batch.urls().size() + batch.moved().size();
   return stream_.Write(request) ? absl::OkStatus() : Ended();

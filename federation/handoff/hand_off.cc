@@ -64,9 +64,9 @@ void HandOff::SetPagesLeft(int64_t pages) {
 }
 
 std::string HandOff::KeyOf(const MapView& view) {
-  std::string key = fmt::format("{} {} {}", view.map().federation(),
-                                view.map().placed_epoch(),
-                                IsHandingOff(view.map()));
+  std::string key =
+      fmt::format("{} {} {}", view.map().federation(),
+                  view.map().placed_epoch(), IsHandingOff(view.map()));
   for (const proto::MapSite* peer : view.peers()) {
     key += fmt::format(" {}:{}", peer->id(), peer->incarnation());
   }
@@ -248,10 +248,10 @@ absl::Status HandOff::Walk(const MapView& view, const PeerOf& peer_of) {
     if (pair->cut() - pair->acknowledged() >= settings_.most_unacknowledged) {
       continue;
     }
-    auto cut =
-        crawl_db_.CutPages(**peer, absl::MakeConstSpan(hosts).first(std::min(
-                                       hosts.size(), kHostsOfBatch)),
-                           settings_.pages_of_batch);
+    auto cut = crawl_db_.CutPages(
+        **peer,
+        absl::MakeConstSpan(hosts).first(std::min(hosts.size(), kHostsOfBatch)),
+        settings_.pages_of_batch);
     if (!cut.ok()) return cut.status();
     in_round_ += cut->in_round;
     hosts.erase(hosts.begin(),

@@ -61,8 +61,14 @@ class HandOff {
   Progress progress() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  enum class Stage { kOutboxes, kDeferred, kWalk, kWaitForRound, kComplete,
-                     kDone };
+  enum class Stage {
+    kOutboxes,
+    kDeferred,
+    kWalk,
+    kWaitForRound,
+    kComplete,
+    kDone
+  };
 
   // What of the map a pass depends on.
   static std::string KeyOf(const MapView& view);
@@ -103,7 +109,7 @@ class HandOff {
   bool found_any_ = false;
   bool in_old_round_ = false;  // It began in one.
   int64_t in_round_ = 0;       // Pages that the open round has.
-  uint64_t walk_round_ = 0;  // The open one when it began; 0: none.
+  uint64_t walk_round_ = 0;    // The open one when it began; 0: none.
   uint64_t waits_for_round_ = 0;
   std::map<storage::SiteId, std::vector<storage::HostKey>> hosts_;
 

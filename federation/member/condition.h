@@ -25,8 +25,8 @@ absl::StatusOr<peers::Condition> LookAtCondition(storage::CrawlDb& crawl_db,
 // One look at all sites: their conditions, by id.
 using Conditions = std::map<uint32_t, peers::Condition>;
 
-// Whether two successive looks (the second began when the first was over) show a
-// federation in which nothing goes on: all sites of the map answered, all are
+// Whether two successive looks (the second began when the first was over) show
+// a federation in which nothing goes on: all sites of the map answered, all are
 // idle, nothing is on its way, and nothing was between the two.
 bool IsQuiet(const Map& map, const Conditions& first, const Conditions& second);
 

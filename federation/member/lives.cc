@@ -12,7 +12,8 @@ absl::Status Lives::Hear(const peers::Greeting& greeting, absl::Time now) {
   if (!is_first && life.process != greeting.process() &&
       now - life.heard < silence_) {
     return absl::AlreadyExistsError(fmt::format(
-        "another process speaks for site {} as well: a second copy of it, which "
+        "another process speaks for site {} as well: a second copy of it, "
+        "which "
         "must not run (a site that was just restarted is believed in {:.0f} s)",
         greeting.site(), absl::ToDoubleSeconds(silence_)));
   }

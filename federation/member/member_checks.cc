@@ -21,9 +21,9 @@ const peers::PairCounts* FindPair(const Conditions& all, uint32_t site,
 }
 
 // Of one direction of a pair. The three looks are taken one after the other, so
-// whatever runs meanwhile: what was acknowledged in the first is received in the
-// second, and what is received in the second is sent in the third. Where the
-// numbers are equal, so must the cash be.
+// whatever runs meanwhile: what was acknowledged in the first is received in
+// the second, and what is received in the second is sent in the third. Where
+// the numbers are equal, so must the cash be.
 storage::Check CheckPair(const proto::MapSite& from, const proto::MapSite& to,
                          const Conditions& first, const Conditions& second,
                          const Conditions& third) {
@@ -79,13 +79,13 @@ absl::StatusOr<storage::Check> Membership::CheckOwnership() {
   const bool is_moving = IsHandingOff(view->map()) || maps_.view() != view ||
                          OwnCondition().pages_to_hand_off() > 0;
   check.ok = foreign == 0 || is_moving;
-  check.detail = foreign == 0
-                     ? fmt::format("all {} hosts are this site's", hosts)
-                     : fmt::format("{} of {} hosts are another site's{}, for "
-                                   "example {}",
-                                   foreign, hosts,
-                                   is_moving ? " and about to move" : "",
-                                   example);
+  check.detail =
+      foreign == 0
+          ? fmt::format("all {} hosts are this site's", hosts)
+          : fmt::format(
+                "{} of {} hosts are another site's{}, for "
+                "example {}",
+                foreign, hosts, is_moving ? " and about to move" : "", example);
   return check;
 }
 
@@ -144,11 +144,10 @@ absl::StatusOr<std::vector<storage::Check>> Membership::VerifyAll(bool full) {
     if (!IsActive(site)) continue;
     const auto reply = replies.find(site.id());
     if (reply == replies.end() || !reply->second.ok()) {
-      checks.push_back(
-          {site.name(), false,
-           reply == replies.end()
-               ? "has not been met yet"
-               : std::string(reply->second.status().message())});
+      checks.push_back({site.name(), false,
+                        reply == replies.end()
+                            ? "has not been met yet"
+                            : std::string(reply->second.status().message())});
       continue;
     }
     for (const auto& said : reply->second->checks()) {
@@ -217,9 +216,9 @@ absl::StatusOr<peers::MoveCounts> Membership::CountOwnMoves(const Map& next) {
     return s;
   }
   const double bytes_of_page =
-      sampled == 0 ? 0.0
-                   : static_cast<double>(sampled_bytes) /
-                         static_cast<double>(sampled);
+      sampled == 0
+          ? 0.0
+          : static_cast<double>(sampled_bytes) / static_cast<double>(sampled);
   peers::MoveCounts counts;
   std::map<uint32_t, peers::MoveCounts::To> moves;
   const ChannelUnit unit = next.rules().channel() == proto::CHANNEL_HOST

@@ -36,11 +36,12 @@ absl::StatusOr<storage::Peer> Membership::CheckCaller(
   if (!peer.ok()) return Refuse(peer.status());
   const proto::MapSite* site = FindSite(view->map(), greeting.site());
   if (caller.is_secured && caller.site_name != site->name()) {
-    return Refuse(absl::PermissionDeniedError(fmt::format(
-        "the certificate is {}, and the greeting is of site '{}'",
-        caller.site_name.has_value() ? "that of site '" + *caller.site_name + "'"
-                                     : "no site's",
-        site->name())));
+    return Refuse(absl::PermissionDeniedError(
+        fmt::format("the certificate is {}, and the greeting is of site '{}'",
+                    caller.site_name.has_value()
+                        ? "that of site '" + *caller.site_name + "'"
+                        : "no site's",
+                    site->name())));
   }
   if (absl::Status s = lives_.Hear(greeting, settings_.steady_now()); !s.ok()) {
     return Refuse(s);
@@ -121,8 +122,7 @@ absl::Status Membership::GetMap(const Caller& caller,
                                 const peers::GetMapRequest& request,
                                 peers::MapReply& reply) {
   if (caller.is_secured && !caller.site_name.has_value()) {
-    return Refuse(
-        absl::PermissionDeniedError("the certificate is no site's"));
+    return Refuse(absl::PermissionDeniedError("the certificate is no site's"));
   }
   const auto view = maps_.view();
   if (view == nullptr) {

@@ -64,9 +64,9 @@ absl::StatusOr<std::unique_ptr<Membership>> Membership::Start(
     const storage::UrlFilter& filter) {
   const auto identity = crawl_db.identity();
   if (!identity.ok()) return identity.status();
-  std::unique_ptr<Membership> made(
-      new Membership(std::move(settings), crawl_db, identity->incarnation(),
-                     canonicaliser, filter));
+  std::unique_ptr<Membership> made(new Membership(std::move(settings), crawl_db,
+                                                  identity->incarnation(),
+                                                  canonicaliser, filter));
   const absl::StatusOr<std::string> map = crawl_db.GetNote(kMapNote);
   if (map.ok()) {
     if (absl::Status s = made->maps_.Load(*map); !s.ok()) return s;
@@ -175,7 +175,8 @@ absl::StatusOr<storage::HostFilter> Membership::MayCrawl(
   return federation::MayCrawl(view, crawl_db_);
 }
 
-// --- The mover -------------------------------------------------------------------
+// --- The mover
+// -------------------------------------------------------------------
 
 void Membership::Move() {
   std::string error;
@@ -211,7 +212,8 @@ void Membership::Move() {
   }
 }
 
-// --- The watch -----------------------------------------------------------------
+// --- The watch
+// -----------------------------------------------------------------
 
 void Membership::Watch() {
   for (;;) {
@@ -326,8 +328,8 @@ absl::Status Membership::JoinNow(const std::string& asked) {
     if (!status.ok()) continue;
     status = maps_.Offer(reply.map());
     if (!status.ok()) continue;
-    Note("federation_joined", {{"site", settings_.self.name},
-                               {"epoch", Epoch(reply.map())}});
+    Note("federation_joined",
+         {{"site", settings_.self.name}, {"epoch", Epoch(reply.map())}});
     return absl::OkStatus();
   }
   return status;
@@ -485,7 +487,8 @@ FederationLook Membership::Look() {
   return look;
 }
 
-// --- What administrators ask for -------------------------------------------------
+// --- What administrators ask for
+// -------------------------------------------------
 
 absl::StatusOr<Map> Membership::Change(const MapChange& change) {
   if (!MapIsAFile()) return ChangeMap(registrar_, change);

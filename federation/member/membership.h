@@ -8,7 +8,8 @@
 //       └─────── PeerVerbs (member_verbs.cc) ◄───────────────── PeerServer
 //
 // One thread ("the watch") does what the map asks for: neighbours that come and
-// go, the block list, joining, and, as the registrar, ending a hand-off. Another
+// go, the block list, joining, and, as the registrar, ending a hand-off.
+// Another
 // ("the mover") hands over what this site has of others. Thread-safe.
 #pragma once
 
@@ -129,7 +130,8 @@ class Membership : private PeerVerbs {
   absl::Status JoinNow(const std::string& address = "")
       ABSL_LOCKS_EXCLUDED(mu_);
   absl::StatusOr<Plan> MakePlan(const MapChange& change);
-  // Every site checks itself; then what each pair says of the other is compared.
+  // Every site checks itself; then what each pair says of the other is
+  // compared.
   absl::StatusOr<std::vector<storage::Check>> VerifyAll(bool full);
 
  private:
@@ -183,16 +185,14 @@ class Membership : private PeerVerbs {
   void OnUnreadable(const std::optional<storage::Peer>& from) override;
   absl::Status Beat(const Caller& caller, const peers::BeatRequest& request,
                     peers::BeatReply& reply) override;
-  absl::Status GetMap(const Caller& caller,
-                      const peers::GetMapRequest& request,
+  absl::Status GetMap(const Caller& caller, const peers::GetMapRequest& request,
                       peers::MapReply& reply) override;
-  absl::Status CompareAndSwapMap(
-      const Caller& caller, const peers::CompareAndSwapMapRequest& request,
-      peers::MapReply& reply) override;
+  absl::Status CompareAndSwapMap(const Caller& caller,
+                                 const peers::CompareAndSwapMapRequest& request,
+                                 peers::MapReply& reply) override;
   absl::Status Join(const Caller& caller, const peers::JoinRequest& request,
                     peers::MapReply& reply) override;
-  absl::Status Verify(const Caller& caller,
-                      const peers::VerifyRequest& request,
+  absl::Status Verify(const Caller& caller, const peers::VerifyRequest& request,
                       peers::VerifyReply& reply) override;
   absl::Status CountMoves(const Caller& caller,
                           const peers::CountMovesRequest& request,

@@ -1,5 +1,5 @@
-// gRPC's statuses and Abseil's: the codes have the same numbers. Functions only;
-// thread-safe.
+// gRPC's statuses and Abseil's: the codes have the same numbers. Functions
+// only; thread-safe.
 #pragma once
 
 #include <grpcpp/support/status.h>

@@ -24,8 +24,8 @@ constexpr absl::Duration kLong = absl::Hours(6);
 
 std::shared_ptr<grpc::Channel> ConnectInsecurely(const std::string& address,
                                                  const std::string&) {
-  return grpc::CreateCustomChannel(
-      address, grpc::InsecureChannelCredentials(), PeerChannelArguments());
+  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(),
+                                   PeerChannelArguments());
 }
 
 class PeerClient::Stub {

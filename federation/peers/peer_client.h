@@ -1,5 +1,5 @@
-// PeerClient calls one other site. A call that the other side does not answer in
-// time is kUnavailable, and says who does not answer. Thread-safe.
+// PeerClient calls one other site. A call that the other side does not answer
+// in time is kUnavailable, and says who does not answer. Thread-safe.
 #pragma once
 
 #include <grpcpp/channel.h>

@@ -26,9 +26,9 @@ class PeerVerbs {
   virtual ~PeerVerbs() = default;
 
   // The first word of a stream; who it is from now on, and the answer.
-  virtual absl::StatusOr<storage::Peer> OpenPut(
-      const Caller& caller, const peers::Greeting& greeting,
-      peers::PutReply& reply) = 0;
+  virtual absl::StatusOr<storage::Peer> OpenPut(const Caller& caller,
+                                                const peers::Greeting& greeting,
+                                                peers::PutReply& reply) = 0;
   // A batch, on the disk when this returns.
   virtual absl::Status Take(const storage::Peer& from,
                             const peers::Batch& batch,

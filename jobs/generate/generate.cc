@@ -40,7 +40,7 @@ absl::StatusOr<bool> HasWork(storage::CrawlDb& crawl_db,
                        static_cast<int64_t>(settings.per_host));
   if (!woken.ok()) return woken.status();
   for (;;) {
-    absl::StatusOr<storage::Selection> top = 
+    absl::StatusOr<storage::Selection> top =
         crawl_db.Top(1, 1, settings.may_crawl);
     if (!top.ok()) return top.status();
     if (!top->pages.empty()) return true;
@@ -75,9 +75,8 @@ absl::StatusOr<int64_t> Generate(storage::CrawlDb& crawl_db,
   if (!crawl_db.journal().root_has_paid()) {
     const auto claimed = static_cast<size_t>(crawl_db.totals().round_pages);
     if (claimed < settings.width) {
-      absl::StatusOr<storage::Selection> best =
-          crawl_db.Top(settings.width - claimed, settings.per_host,
-                       settings.may_crawl);
+      absl::StatusOr<storage::Selection> best = crawl_db.Top(
+          settings.width - claimed, settings.per_host, settings.may_crawl);
       if (!best.ok()) return best.status();
       absl::StatusOr<int64_t> taken = crawl_db.Claim(*best);
       if (!taken.ok()) return taken.status();

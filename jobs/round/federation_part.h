@@ -1,6 +1,6 @@
-// FederationPart is what a round must know of the federation, and what it leaves
-// behind for it: the site's agent implements it, over federation/member. A site
-// that is in none has none. Used by the thread that runs rounds.
+// FederationPart is what a round must know of the federation, and what it
+// leaves behind for it: the site's agent implements it, over federation/member.
+// A site that is in none has none. Used by the thread that runs rounds.
 #pragma once
 
 #include <memory>

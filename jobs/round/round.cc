@@ -70,8 +70,7 @@ absl::StatusOr<bool> Rounds::RunOne(const std::atomic<bool>& stop) {
   if (!was_resumed_) {
     const FederationNow now = LookAtFederation();
     if (!now.may_begin) return false;
-    absl::StatusOr<bool> has_work =
-        HasWork(db, GenerateNow(now), absl::Now());
+    absl::StatusOr<bool> has_work = HasWork(db, GenerateNow(now), absl::Now());
     if (!has_work.ok() || !*has_work) return has_work;
     if (absl::Status status = CheckSpace(); !status.ok()) return status;
     if (absl::Status s = db.OpenRound(absl::Now()); !s.ok()) return s;

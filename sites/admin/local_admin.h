@@ -109,7 +109,9 @@ class LocalAdmin : public Admin {
 
   // The site is in a federation from now on; null: no longer. It must outlive
   // its time here.
-  void SetFederation(FederationControl* federation) { federation_ = federation; }
+  void SetFederation(FederationControl* federation) {
+    federation_ = federation;
+  }
 
  private:
   storage::CrawlDb& db() { return store_.crawl_db(); }

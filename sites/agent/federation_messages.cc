@@ -98,8 +98,8 @@ void ToMessage(const federation::FederationLook& look,
   reply.set_registrar_reachable(look.registrar_is_reachable);
   reply.set_paused(map.paused());
   reply.set_quiet(look.is_quiet);
-  reply.set_exchange(
-      map.rules().exchange() == proto::EXCHANGE_CASH ? "cash" : "urls");
+  reply.set_exchange(map.rules().exchange() == proto::EXCHANGE_CASH ? "cash"
+                                                                    : "urls");
   reply.set_channel(map.rules().channel() == proto::CHANNEL_HOST ? "host"
                                                                  : "domain");
   reply.set_placement(map.placement().kind());

@@ -12,7 +12,8 @@ namespace gannet::sites {
 namespace {
 
 constexpr size_t kAtOnce = 2000;
-// Nobody knows how deep it was when it was first found; a link is at least this.
+// Nobody knows how deep it was when it was first found; a link is at least
+// this.
 constexpr uint32_t kDepth = 1;
 
 }  // namespace
@@ -105,8 +106,7 @@ absl::Status Resend::Walk(const federation::MapView& view, int64_t& sent) {
             continue;
           }
           storage::PageKey page = storage::PageKeyOf(url);
-          const std::optional<storage::SiteId> owner =
-              view.OwnerOf(page.bytes);
+          const std::optional<storage::SiteId> owner = view.OwnerOf(page.bytes);
           if (!owner.has_value() || !is_wanted(page, *owner)) continue;
           batch.emplace(std::move(page), *owner);
         }

@@ -1,8 +1,8 @@
-// Resend sends again what other sites may have lost: the outlinks of this site's
-// archive that belong to a site which begins another life, or that belonged to
-// one that is gone (the papers' re-execution, nc-can-lbi 2.1). Without cash: that
-// was given, and is lost with who had it. Runs in a thread of its own, one job
-// at a time. Thread-safe.
+// Resend sends again what other sites may have lost: the outlinks of this
+// site's archive that belong to a site which begins another life, or that
+// belonged to one that is gone (the papers' re-execution, nc-can-lbi 2.1).
+// Without cash: that was given, and is lost with who had it. Runs in a thread
+// of its own, one job at a time. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -26,8 +26,8 @@ class Resend {
          const storage::UrlFilter& filter, Log& log);
   ~Resend();  // Ends what is under way: it begins anew after a restart.
 
-  // Begins with what `changes` ask for; with what earlier ones did, too, if that
-  // was under way.
+  // Begins with what `changes` ask for; with what earlier ones did, too, if
+  // that was under way.
   void Begin(std::shared_ptr<const federation::MapView> view,
              const federation::SentUrls::Changes& changes);
 

@@ -240,7 +240,8 @@ void SiteFederation::CountPagesBy(std::function<int64_t()> fetched_pages) {
 
 int SiteFederation::port() const { return parts_->membership->port(); }
 
-// --- For the rounds --------------------------------------------------------------
+// --- For the rounds
+// --------------------------------------------------------------
 
 jobs::FederationNow SiteFederation::Look() {
   const Membership& membership = *parts_->membership;
@@ -258,12 +259,14 @@ jobs::FederationNow SiteFederation::Look() {
 }
 
 absl::Status SiteFederation::OnSettled() {
-  // Until then the disk has the old lives: a process that is killed begins anew.
+  // Until then the disk has the old lives: a process that is killed begins
+  // anew.
   if (!parts_->resend->is_done()) return absl::OkStatus();
   return parts_->sent->Save();
 }
 
-// --- For operators ---------------------------------------------------------------
+// --- For operators
+// ---------------------------------------------------------------
 
 void SiteFederation::AddTo(admin::Status& status) {
   const auto view = parts_->membership->maps().view();

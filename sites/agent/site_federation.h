@@ -1,8 +1,8 @@
 // SiteFederation is the site's part in the federation, made from its
 // configuration: federation/member with this site's certificates, rules and
-// store. Rounds ask it for the map of the hour (jobs::FederationPart), operators
-// for everything else (FederationControl). Thread-safe, but for Look() and
-// OnSettled(), which are the rounds' thread's.
+// store. Rounds ask it for the map of the hour (jobs::FederationPart),
+// operators for everything else (FederationControl). Thread-safe, but for
+// Look() and OnSettled(), which are the rounds' thread's.
 #pragma once
 
 #include <functional>

@@ -26,8 +26,8 @@ std::shared_ptr<grpcx::CertificateProviderInterface> Files(
       tls.key, tls.cert, tls.ca, kLookAtFilesSeconds);
 }
 
-// Who answers must be the site that was meant, whatever its address is; that the
-// CA has signed its certificate was checked before.
+// Who answers must be the site that was meant, whatever its address is; that
+// the CA has signed its certificate was checked before.
 class IsSite : public grpcx::ExternalCertificateVerifier {
  public:
   explicit IsSite(std::string name) : name_(std::move(name)) {}
@@ -37,8 +37,7 @@ class IsSite : public grpcx::ExternalCertificateVerifier {
     const grpc::string_ref pem = request->peer_cert();
     const std::optional<std::string> site =
         SiteNameOf({pem.data(), pem.size()});
-    const bool is_meant =
-        site.has_value() && (name_.empty() || *site == name_);
+    const bool is_meant = site.has_value() && (name_.empty() || *site == name_);
     *sync = is_meant
                 ? grpc::Status::OK
                 : grpc::Status(

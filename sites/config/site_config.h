@@ -140,8 +140,8 @@ struct ArchiveSection {
   bool operator==(const ArchiveSection&) const = default;
 };
 
-// Memory of the crawl DB. Its tables' indexes come on top, some 2 MB per million
-// pages.
+// Memory of the crawl DB. Its tables' indexes come on top, some 2 MB per
+// million pages.
 struct CrawlDbSection {
   uint64_t cache = 128 << 20;         // Of blocks that were read.
   uint64_t write_buffers = 96 << 20;  // Of what is not in tables yet.

@@ -111,10 +111,10 @@ void AddAdopt(Command& parent) {
   Command& command =
       parent.Add("adopt", "make this site the registrar, who keeps the map");
   flags->site.AddAskFlags(command);
-  command.Example(
-      "gannet federation adopt --data ./zurich",
-      "For when the registrar is gone, or is to leave. What it changed and told\n"
-      "nobody is lost; everything else goes on.");
+  command.Example("gannet federation adopt --data ./zurich",
+                  "For when the registrar is gone, or is to leave. What it "
+                  "changed and told\n"
+                  "nobody is lost; everything else goes on.");
   command.Run([flags] {
     admin::ChangeFederationRequest request;
     request.set_verb("adopt");
@@ -154,22 +154,23 @@ void AddSwitch(Command& parent) {
 }  // namespace
 
 void AddFederationChangeCommands(Command& parent) {
-  AddNamed(parent, "invite", "let a site of that name join", true, "may join",
-           "gannet federation invite zurich --data ./tokyo",
-           "Start the new site with federation.join in its site.yaml; it joins\n"
-           "by itself.");
+  AddNamed(
+      parent, "invite", "let a site of that name join", true, "may join",
+      "gannet federation invite zurich --data ./tokyo",
+      "Start the new site with federation.join in its site.yaml; it joins\n"
+      "by itself.");
   AddJoin(parent);
-  AddNamed(parent, "leave", "hand over everything, and leave", false,
-           "is leaving",
-           "gannet federation leave --data ./zurich",
-           "Let it run until 'gannet federation status' no longer lists it: it\n"
-           "hands over its pages and its outbox. Its archive stays where it is.");
-  AddNamed(parent, "remove", "take a dead site out of the federation", true,
-           "is removed",
-           "gannet federation remove lima --data ./tokyo",
-           "What only it knew is lost, until it comes back: it is then invited\n"
-           "again, and hands it over. A site that lives leaves by itself\n"
-           "('gannet federation leave').");
+  AddNamed(
+      parent, "leave", "hand over everything, and leave", false, "is leaving",
+      "gannet federation leave --data ./zurich",
+      "Let it run until 'gannet federation status' no longer lists it: it\n"
+      "hands over its pages and its outbox. Its archive stays where it is.");
+  AddNamed(
+      parent, "remove", "take a dead site out of the federation", true,
+      "is removed", "gannet federation remove lima --data ./tokyo",
+      "What only it knew is lost, until it comes back: it is then invited\n"
+      "again, and hands it over. A site that lives leaves by itself\n"
+      "('gannet federation leave').");
   AddPause(parent);
   AddSwitch(parent);
   AddAdopt(parent);

@@ -1,4 +1,5 @@
-// `gannet federation ...`: what changes the map: `invite`, `join`, `leave`, `remove`, `pause`, `switch`, `adopt`.
+// `gannet federation ...`: what changes the map: `invite`, `join`, `leave`,
+// `remove`, `pause`, `switch`, `adopt`.
 #pragma once
 
 #include "sites/console/command.h"

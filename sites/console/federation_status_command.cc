@@ -69,18 +69,18 @@ std::string ForPeople(const admin::Federation& reply) {
                    ">outbox", ">pages/s", ">rtt", ">heard"});
   std::string problems;
   for (const admin::FederationSite& site : state.sites()) {
-    table.Add(
-        {site.name(), StateText(site),
-         site.epoch() == 0 ? "-" : std::to_string(site.epoch()),
-         fmt::format("{:.0f} %", 100 * site.share()), WithCommas(site.pages()),
-         WithCommas(site.frontier()), WithCommas(site.outbox()),
-         fmt::format("{:.0f}", site.pages_per_second()),
-         site.has_round_trip_seconds()
-             ? SecondsForPeople(site.round_trip_seconds())
-             : "-",
-         site.has_last_heard_seconds()
-             ? SecondsForPeople(site.last_heard_seconds()) + " ago"
-             : "-"});
+    table.Add({site.name(), StateText(site),
+               site.epoch() == 0 ? "-" : std::to_string(site.epoch()),
+               fmt::format("{:.0f} %", 100 * site.share()),
+               WithCommas(site.pages()), WithCommas(site.frontier()),
+               WithCommas(site.outbox()),
+               fmt::format("{:.0f}", site.pages_per_second()),
+               site.has_round_trip_seconds()
+                   ? SecondsForPeople(site.round_trip_seconds())
+                   : "-",
+               site.has_last_heard_seconds()
+                   ? SecondsForPeople(site.last_heard_seconds()) + " ago"
+                   : "-"});
     if (!site.error().empty()) {
       problems += fmt::format("{}: {}\n", ForTerminal(site.name()),
                               ForTerminal(site.error()));
@@ -97,9 +97,9 @@ ExitCode Show(const Flags& flags) {
 ExitCode WaitForQuiet(const Flags& flags) {
   const std::optional<absl::Duration> wait = ParseDuration(flags.wait);
   if (!wait.has_value()) {
-    return Report(absl::InvalidArgumentError(fmt::format(
-        "--wait: found '{}', allowed is a time such as 30s or 10m",
-        ForTerminal(flags.wait))));
+    return Report(absl::InvalidArgumentError(
+        fmt::format("--wait: found '{}', allowed is a time such as 30s or 10m",
+                    ForTerminal(flags.wait))));
   }
   const absl::StatusOr<ChosenSite> site = flags.site.Site();
   if (!site.ok()) return Report(site.status());
@@ -108,8 +108,7 @@ ExitCode WaitForQuiet(const Flags& flags) {
   const absl::Time until = jobs::SteadyNow() + *wait;
   for (;;) {
     admin::Federation reply;
-    const absl::Status asked =
-        (*reached)->admin().GetFederation({}, reply);
+    const absl::Status asked = (*reached)->admin().GetFederation({}, reply);
     if (!asked.ok()) return ReportAnswer(asked);
     const bool is_quiet = reply.federation().quiet();
     if (is_quiet || jobs::SteadyNow() > until) {
@@ -132,10 +131,10 @@ void AddFederationStatusCommand(Command& parent) {
                 "not",
                 {.type = "TIME"});
   flags->site.AddAskFlags(command);
-  command.Example(
-      "gannet federation status --data ./tokyo",
-      "Quiet: two looks, one after the other, found all sites idle and nothing\n"
-      "on its way between them.");
+  command.Example("gannet federation status --data ./tokyo",
+                  "Quiet: two looks, one after the other, found all sites idle "
+                  "and nothing\n"
+                  "on its way between them.");
   command.Run([flags] {
     return flags->wait.empty() ? Show(*flags) : WaitForQuiet(*flags);
   });

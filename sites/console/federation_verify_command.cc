@@ -23,9 +23,10 @@ void AddFederationVerifyCommand(Command& parent) {
   command.Flag("--full", flags->full,
                "look at every page, not only at those that changed since the "
                "last check that passed");
-  command.Example("gannet federation verify --data ./tokyo",
-                  "Every site checks itself, and what each says that it sent and "
-                  "received\nis compared. Exit code 1 if something is broken.");
+  command.Example(
+      "gannet federation verify --data ./tokyo",
+      "Every site checks itself, and what each says that it sent and "
+      "received\nis compared. Exit code 1 if something is broken.");
   command.Run([flags] {
     return AskVerification(flags->site, &Admin::VerifyFederation, flags->full);
   });

@@ -89,8 +89,8 @@ ExitCode Serve(const Flags& flags) {
       if (!admin.GetFederation({}, reply).ok() || !reply.has_federation()) {
         return "";
       }
-      return MessageJson(reply).dump(
-          -1, ' ', false, nlohmann::json::error_handler_t::replace);
+      return MessageJson(reply).dump(-1, ' ', false,
+                                     nlohmann::json::error_handler_t::replace);
     };
     auto server = DashboardServer::Start(dashboard, admin);
     if (!server.ok()) return server.status();

@@ -24,11 +24,10 @@ std::string ForPeople(const admin::Verification& reply) {
 
 }  // namespace
 
-ExitCode AskVerification(
-    const SiteFlags& flags,
-    absl::Status (Admin::*verb)(const admin::VerifyRequest&,
-                                admin::Verification&),
-    bool full) {
+ExitCode AskVerification(const SiteFlags& flags,
+                         absl::Status (Admin::*verb)(
+                             const admin::VerifyRequest&, admin::Verification&),
+                         bool full) {
   admin::VerifyRequest request;
   request.set_full(full);
   bool ok = true;

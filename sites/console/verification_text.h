@@ -9,10 +9,9 @@
 namespace gannet::sites {
 
 // kFailed if an invariant is broken.
-ExitCode AskVerification(
-    const SiteFlags& flags,
-    absl::Status (Admin::*verb)(const admin::VerifyRequest&,
-                                admin::Verification&),
-    bool full);
+ExitCode AskVerification(const SiteFlags& flags,
+                         absl::Status (Admin::*verb)(
+                             const admin::VerifyRequest&, admin::Verification&),
+                         bool full);
 
 }  // namespace gannet::sites

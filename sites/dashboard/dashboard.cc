@@ -36,8 +36,8 @@ HttpAnswer MetricsAnswer(Admin& admin, const HttpServer& server) {
   answer.type = kMetricsType;
   admin::Federation federation;
   if (!admin.GetFederation({}, federation).ok()) federation.Clear();
-  answer.body = MetricsText(status, LookAtProcess(), server.RequestsByCode(),
-                            federation);
+  answer.body =
+      MetricsText(status, LookAtProcess(), server.RequestsByCode(), federation);
   return answer;
 }
 

@@ -137,8 +137,8 @@ absl::StatusOr<std::vector<std::string>> Archive::ReadOutlinks(
 }
 
 absl::Status Archive::ForEachOutlinks(
-    const std::function<bool(std::string_view, const std::vector<std::string>&)>&
-        visit) {
+    const std::function<bool(std::string_view,
+                             const std::vector<std::string>&)>& visit) {
   std::vector<FileNumber> numbers;
   {
     MutexLock lock(&mu_);

@@ -362,8 +362,7 @@ class CrawlDb {
   // kFailedPrecondition: OpenPair() was not called for these lives.
   absl::StatusOr<PagesCut> CutPages(const Peer& to,
                                     absl::Span<const HostKey> hosts,
-                                    size_t most,
-                                    size_t most_bytes = 1 << 20);
+                                    size_t most, size_t most_bytes = 1 << 20);
   // Cuts a batch that says: what moves to you because of that epoch's change,
   // you have with this. Nothing if that was said before (sent_pair()).
   absl::Status CutComplete(const Peer& to, uint64_t placed_epoch);

@@ -76,9 +76,7 @@ int64_t ToMillis(absl::Time time) { return absl::ToUnixMillis(time); }
 
 namespace keys {
 
-std::string Note(std::string_view name) {
-  return "note/" + std::string(name);
-}
+std::string Note(std::string_view name) { return "note/" + std::string(name); }
 
 std::string SentPrefix() { return "sent/"; }
 

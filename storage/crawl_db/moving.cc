@@ -90,8 +90,8 @@ absl::StatusOr<PagesCut> CrawlDb::CutPages(const Peer& to,
     }
     int64_t taken = 0, in_round = 0;
     bool more = false;
-    for (it->Seek(host.bytes);
-         it->Valid() && it->key().starts_with(host.bytes); it->Next()) {
+    for (it->Seek(host.bytes); it->Valid() && it->key().starts_with(host.bytes);
+         it->Next()) {
       const std::string_view page(it->key().data(), it->key().size());
       if (store_->IsClaimed(page)) {
         ++in_round;

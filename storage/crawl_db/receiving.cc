@@ -140,10 +140,9 @@ absl::StatusOr<Receipt> CrawlDb::Receive(const Delivery& delivery,
   const int64_t brought = Sum(edit.delta.received, edit.delta.taken_over);
   if (absl::Status s = CheckRoomFor(brought); !s.ok()) return s;
   if (delivery.cash_so_far != Sum(pair->cash(), brought)) {
-    return absl::InvalidArgumentError(
-        fmt::format("batch {} brings {} units of cash, and the sender says {}",
-                    delivery.sequence, brought,
-                    Sum(delivery.cash_so_far, -pair->cash())));
+    return absl::InvalidArgumentError(fmt::format(
+        "batch {} brings {} units of cash, and the sender says {}",
+        delivery.sequence, brought, Sum(delivery.cash_so_far, -pair->cash())));
   }
   if (!delivery.known_gain) {
     if (absl::Status s = DropKnown(*store_, edit, mine); !s.ok()) return s;

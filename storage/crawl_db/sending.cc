@@ -78,8 +78,7 @@ absl::Status CrawlDb::ClosePair(SiteId to) {
 absl::Status CrawlDb::TakeBack(Edit& edit, SiteId site) {
   auto cuts = Sending(site);
   if (!cuts.ok()) return cuts.status();
-  auto waiting =
-      TakeGains(edit, site, std::numeric_limits<size_t>::max());
+  auto waiting = TakeGains(edit, site, std::numeric_limits<size_t>::max());
   if (!waiting.ok()) return waiting.status();
   std::vector<proto::MovedPage> pages;
   std::map<std::string, HostUpdate> hosts;  // The last word of each.
@@ -252,8 +251,7 @@ absl::Status CrawlDb::Acknowledge(const Peer& by, uint64_t last) {
     edit.delta.outbox -= batch->cash();
     edit.delta.acknowledged += batch->cash() - moved;
     edit.delta.handed_over += moved;
-    edit.delta.outbox_urls[by.site] -=
-        batch->urls_size() + batch->pages_size();
+    edit.delta.outbox_urls[by.site] -= batch->urls_size() + batch->pages_size();
     pair->set_acknowledged(sequence);
     pair->set_acknowledged_cash(batch->cash_so_far());
   }

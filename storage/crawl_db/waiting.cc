@@ -236,8 +236,8 @@ absl::StatusOr<std::vector<std::pair<SiteId, Found>>> CrawlDb::TakeGains(
   const std::string prefix = of.has_value() ? keys::Gains(*of, {}) : "g";
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
       rocksdb::ReadOptions(), store_->column(Column::kOutbox)));
-  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix) &&
-                         taken.size() < most;
+  for (it->Seek(prefix);
+       it->Valid() && it->key().starts_with(prefix) && taken.size() < most;
        it->Next()) {
     SiteId site{};
     std::string_view page;

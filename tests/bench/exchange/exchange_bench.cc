@@ -1,7 +1,7 @@
-// URLs a second from one site's outbox into another's crawl DB, in two processes
-// over loopback: pump, codec, gRPC, receiver, both synced. Against the same URLs
-// put into a crawl DB here, in batches of the same size (aim: 0.6 of that), in
-// one run. And the bytes of each URL on the wire.
+// URLs a second from one site's outbox into another's crawl DB, in two
+// processes over loopback: pump, codec, gRPC, receiver, both synced. Against
+// the same URLs put into a crawl DB here, in batches of the same size (aim: 0.6
+// of that), in one run. And the bytes of each URL on the wire.
 //
 //   exchange_bench [--urls N]
 #include <signal.h>
@@ -99,10 +99,10 @@ class Receiver : public federation::PeerVerbs {
   }
   void OnUnreadable(const std::optional<storage::Peer>&) override {}
 
-#define GANNET_NOT_HERE(Verb, Request, Reply)                              \
-  absl::Status Verb(const federation::Caller&, const peers::Request&,      \
-                    peers::Reply&) override {                              \
-    return absl::UnimplementedError("not here");                           \
+#define GANNET_NOT_HERE(Verb, Request, Reply)                         \
+  absl::Status Verb(const federation::Caller&, const peers::Request&, \
+                    peers::Reply&) override {                         \
+    return absl::UnimplementedError("not here");                      \
   }
   GANNET_NOT_HERE(Beat, BeatRequest, BeatReply)
   GANNET_NOT_HERE(GetMap, GetMapRequest, MapReply)
@@ -186,8 +186,8 @@ void Report(const RecordedCrawl& crawl, int port) {
   std::thread pumping([&] {
     const auto stream = client.OpenPut();
     const absl::Status status = pump.Run(*stream, stop);
-    if (!stop && !status.ok()) std::fprintf(stderr, "%s\n",
-                                            std::string(status.message()).c_str());
+    if (!stop && !status.ok())
+      std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
   });
   while (pump.counts().urls < urls.size()) {
     absl::SleepFor(absl::Milliseconds(1));

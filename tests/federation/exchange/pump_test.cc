@@ -408,18 +408,17 @@ TEST_F(MovingPumpTest, APageOfAnotherSiteIsStoredAndCounted) {
 
 TEST_F(MovingPumpTest, APageThatIsNoneHereIsDroppedAndItsCashCounted) {
   // No canonical URL ends so.
-  const PageKey strange = storage::MakePageKey(
-      "strange.example", "example,strange,)http/a/../b");
+  const PageKey strange =
+      storage::MakePageKey("strange.example", "example,strange,)http/a/../b");
   ASSERT_TRUE(tokyo_.db->Inject({strange}, kNow).ok());
   ASSERT_TRUE(tokyo_.db->OpenPair(kToParis).ok());
-  ASSERT_EQ(
-      tokyo_.db
-          ->CutPages(kToParis,
-                     {storage::HostKey{
-                         std::string(storage::HostPartOf(strange.bytes))}},
-                     10)
-          ->pages,
-      1);
+  ASSERT_EQ(tokyo_.db
+                ->CutPages(kToParis,
+                           {storage::HostKey{std::string(
+                               storage::HostPartOf(strange.bytes))}},
+                           10)
+                ->pages,
+            1);
   TestStream stream(paris_);
   EXPECT_TRUE(RunOver(stream).ok());
   EXPECT_EQ(paris_.db->totals().KnownPages(), 0);

@@ -25,9 +25,7 @@ Applicant From(const std::string& name, uint64_t incarnation = 7) {
   return applicant;
 }
 
-PageKey Page(int i) {
-  return PageKey{fmt::format("xexample,a,)http/{}", i)};
-}
+PageKey Page(int i) { return PageKey{fmt::format("xexample,a,)http/{}", i)}; }
 
 class SentUrlsTest : public testing::Test {
  protected:

@@ -33,8 +33,7 @@ class FenceTest : public testing::Test {
   }
   static std::string Host(int i) {
     const auto url = storage::Url::Parse(fmt::format("http://d{}.example/", i));
-    return std::string(
-        storage::HostPartOf(storage::PageKeyOf(*url).bytes));
+    return std::string(storage::HostPartOf(storage::PageKeyOf(*url).bytes));
   }
   // The filter of a site, if these peers have completed.
   static storage::HostFilter Of(const Map& map, const std::string& site,
@@ -71,8 +70,8 @@ TEST_F(FenceTest, WhatMovedWaitsForTheSiteThatHadIt) {
     const std::string host = Host(i);
     EXPECT_FALSE(none(host));
     EXPECT_EQ(all(host), view->IsMine(host));
-    EXPECT_EQ(one(host), view->IsMine(host) &&
-                             view->PreviousOwnerOf(host) == kParis);
+    EXPECT_EQ(one(host),
+              view->IsMine(host) && view->PreviousOwnerOf(host) == kParis);
     moved += one(host) ? 1 : 0;
     // What stays is not held up, and what has moved is not crawled.
     EXPECT_EQ(tokyo(host), view->OwnerOf(host) == kTokyo);

@@ -56,12 +56,11 @@ struct TestSite {
   // A step; true if it is done.
   bool Step(const Map& map) {
     const auto view = MapView::Create(map, name).value();
-    const auto done = hand_off->Step(
-        *view, [&](SiteId site) -> std::optional<storage::Peer> {
+    const auto done =
+        hand_off->Step(*view, [&](SiteId site) -> std::optional<storage::Peer> {
           if (unreachable.contains(site)) return std::nullopt;
           return storage::Peer{
-              site,
-              FindSite(map, static_cast<uint32_t>(site))->incarnation()};
+              site, FindSite(map, static_cast<uint32_t>(site))->incarnation()};
         });
     EXPECT_TRUE(done.ok()) << done.status();
     return done.ok() && *done;
@@ -166,11 +165,14 @@ class HandOffTest : public testing::Test {
       cash += site->db->totals().pages;
       EXPECT_EQ(site->db->totals().outbox, 0);
       const auto view = MapView::Create(map, site->name).value();
-      EXPECT_TRUE(
-          site->db->ScanPages({}, [&](std::string_view page, const auto&) {
-                EXPECT_TRUE(view->IsMine(page)) << site->name << " " << page;
-                return true;
-              }).ok());
+      EXPECT_TRUE(site->db
+                      ->ScanPages({},
+                                  [&](std::string_view page, const auto&) {
+                                    EXPECT_TRUE(view->IsMine(page))
+                                        << site->name << " " << page;
+                                    return true;
+                                  })
+                      .ok());
       if (view->self() != nullptr) {
         EXPECT_EQ(site->hand_off->progress().handed_off_epoch,
                   map.placed_epoch());
@@ -285,11 +287,13 @@ TEST_F(HandOffTest, OneThatIsAwayDoesNotHoldUpTheOthers) {
     Carry(leaving);
   }
   const auto view = MapView::Create(leaving, "paris").value();
-  EXPECT_TRUE(
-      paris_.db->ScanPages({}, [&](std::string_view page, const auto&) {
-            EXPECT_EQ(view->OwnerOf(page), SiteId{3});
-            return true;
-          }).ok());
+  EXPECT_TRUE(paris_.db
+                  ->ScanPages({},
+                              [&](std::string_view page, const auto&) {
+                                EXPECT_EQ(view->OwnerOf(page), SiteId{3});
+                                return true;
+                              })
+                  .ok());
   EXPECT_GT(paris_.db->totals().KnownPages(), 0);
   paris_.unreachable.clear();
   Settle(leaving, {&tokyo_, &paris_, &oslo_});
@@ -350,8 +354,7 @@ TEST_F(HandOffTest, WhatWaitsForASiteThatDiedGoesToTheNewOwners) {
   int64_t mine = 0;
   for (const auto& [site, url] : urls) {
     mine += after->IsMine(url.page.bytes) ? 1 : 0;
-    EXPECT_EQ(tokyo_.db->GetPage(url.page).ok(),
-              after->IsMine(url.page.bytes));
+    EXPECT_EQ(tokyo_.db->GetPage(url.page).ok(), after->IsMine(url.page.bytes));
   }
   EXPECT_EQ(tokyo_.db->totals().outbox_urls.at(SiteId{2}),
             static_cast<int64_t>(urls.size()) - mine);

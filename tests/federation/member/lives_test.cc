@@ -17,12 +17,12 @@ const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
 TEST(LivesTest, ASecondCopyIsRefusedWhileTheFirstIsHeard) {
   Lives lives(absl::Seconds(4));
   EXPECT_TRUE(lives.Hear(Of(1, 10), kNow).ok());
-  EXPECT_TRUE(absl::IsAlreadyExists(
-      lives.Hear(Of(1, 11), kNow + absl::Seconds(1))));
+  EXPECT_TRUE(
+      absl::IsAlreadyExists(lives.Hear(Of(1, 11), kNow + absl::Seconds(1))));
   EXPECT_TRUE(lives.Hear(Of(1, 10), kNow + absl::Seconds(2)).ok());
   // What the copy says does not count as a sign of life of the first.
-  EXPECT_TRUE(absl::IsAlreadyExists(
-      lives.Hear(Of(1, 11), kNow + absl::Seconds(5))));
+  EXPECT_TRUE(
+      absl::IsAlreadyExists(lives.Hear(Of(1, 11), kNow + absl::Seconds(5))));
 }
 
 TEST(LivesTest, ASiteThatWasRestartedIsBelievedAfterAWhile) {

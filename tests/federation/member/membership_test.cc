@@ -55,7 +55,8 @@ TEST_F(MembershipTest, ASeedOfAnotherSiteIsHandedOverToIt) {
   EXPECT_TRUE(Becomes([&] { return !Knows(tokyo(), url); }));
   const auto checks = tokyo()->VerifyAll(true);
   ASSERT_TRUE(checks.ok()) << checks.status();
-  for (const auto& check : *checks) EXPECT_TRUE(check.ok) << check.name << check.detail;
+  for (const auto& check : *checks)
+    EXPECT_TRUE(check.ok) << check.name << check.detail;
 }
 
 TEST_F(MembershipTest, PagesMoveToASiteThatJoinsAndBackFromOneThatLeaves) {
@@ -71,13 +72,15 @@ TEST_F(MembershipTest, PagesMoveToASiteThatJoinsAndBackFromOneThatLeaves) {
   EXPECT_GT(there, 50);
   EXPECT_EQ(tokyo().db().totals().KnownPages() + there, 200);
 
-  ASSERT_TRUE(paris().Change([](const Map& map) {
-                       return federation::Leave(map, "paris");
-                     }).ok());
+  ASSERT_TRUE(paris()
+                  .Change([](const Map& map) {
+                    return federation::Leave(map, "paris");
+                  })
+                  .ok());
   EXPECT_TRUE(
       Becomes([&] { return tokyo().db().totals().KnownPages() == 200; }));
-  EXPECT_TRUE(Becomes(
-      [&] { return tokyo()->maps().view()->map().sites_size() == 1; }));
+  EXPECT_TRUE(
+      Becomes([&] { return tokyo()->maps().view()->map().sites_size() == 1; }));
   EXPECT_EQ(paris().db().totals().KnownPages(), 0);
 }
 
@@ -95,7 +98,8 @@ TEST_F(MembershipTest, WithoutTheRegistrarOthersGoOnAndTheRoleCanBeAdopted) {
   EXPECT_TRUE(Becomes([&] { return Knows(lima(), url); }));
 
   ASSERT_TRUE(paris()->Adopt().ok());
-  EXPECT_TRUE(Becomes([&] { return lima()->maps().view()->map().term() == 2; }));
+  EXPECT_TRUE(
+      Becomes([&] { return lima()->maps().view()->map().term() == 2; }));
   EXPECT_TRUE(lima().Invite("oslo").ok());
   // The old registrar comes back, and follows.
   tokyo().Start();
@@ -121,13 +125,17 @@ TEST_F(MembershipTest, ABlockReachesEverySite) {
   const std::string url = UrlOf(paris());
   ASSERT_TRUE(paris().db().Inject({{KeyOf(url)}}, absl::Now()).ok());
   const std::string domain = url.substr(7, url.size() - 8);
-  ASSERT_TRUE(tokyo().Change([&](const Map& map) {
-                       return federation::Block(map, domain);
-                     }).ok());
+  ASSERT_TRUE(tokyo()
+                  .Change([&](const Map& map) {
+                    return federation::Block(map, domain);
+                  })
+                  .ok());
   EXPECT_TRUE(Becomes([&] { return paris().db().IsBlocked(KeyOf(url)); }));
-  ASSERT_TRUE(paris().Change([&](const Map& map) {
-                       return federation::Unblock(map, domain);
-                     }).ok());
+  ASSERT_TRUE(paris()
+                  .Change([&](const Map& map) {
+                    return federation::Unblock(map, domain);
+                  })
+                  .ok());
   EXPECT_TRUE(Becomes([&] { return !paris().db().IsBlocked(KeyOf(url)); }));
   EXPECT_TRUE(Becomes([&] { return !tokyo().db().IsBlocked(KeyOf(url)); }));
 }
@@ -135,9 +143,11 @@ TEST_F(MembershipTest, ABlockReachesEverySite) {
 TEST_F(MembershipTest, ASiteThatWasRemovedLearnsItAndMayComeBack) {
   Found(3);
   lima().Stop();
-  ASSERT_TRUE(tokyo().Change([](const Map& map) {
-                       return federation::Remove(map, "lima");
-                     }).ok());
+  ASSERT_TRUE(tokyo()
+                  .Change([](const Map& map) {
+                    return federation::Remove(map, "lima");
+                  })
+                  .ok());
   lima().Start();
   EXPECT_TRUE(Becomes([&] { return !lima().IsMember(); }));
   EXPECT_FALSE(lima()->MayBeginRound());
@@ -149,8 +159,7 @@ TEST_F(MembershipTest, AnIdleFederationIsQuietAndOneWithWorkIsNot) {
   Found(2);
   EXPECT_TRUE(Becomes([&] { return tokyo()->Look().is_quiet; }));
   EXPECT_TRUE(Becomes([&] { return paris()->Look().is_quiet; }));
-  ASSERT_TRUE(
-      paris().db().Inject({{KeyOf(UrlOf(paris()))}}, absl::Now()).ok());
+  ASSERT_TRUE(paris().db().Inject({{KeyOf(UrlOf(paris()))}}, absl::Now()).ok());
   EXPECT_TRUE(Becomes([&] { return !tokyo()->Look().is_quiet; }));
 }
 
@@ -162,9 +171,8 @@ TEST_F(MembershipTest, APlanTellsWhatWouldMove) {
   const auto plan = paris()->MakePlan(
       [](const Map& map) { return federation::Leave(map, "tokyo"); });
   EXPECT_TRUE(absl::IsFailedPrecondition(plan.status()));  // The registrar.
-  const auto other = paris()->MakePlan([](const Map& map) {
-    return federation::SetCapacity(map, "paris", 3);
-  });
+  const auto other = paris()->MakePlan(
+      [](const Map& map) { return federation::SetCapacity(map, "paris", 3); });
   ASSERT_TRUE(other.ok()) << other.status();
   const peers::MoveCounts& counts = other->by_site.at(1);
   EXPECT_EQ(counts.pages(), 100);

@@ -187,8 +187,8 @@ TEST_F(ExchangeTest, WhatIsSentAgainBringsNoCash) {
           .ok());
   EXPECT_EQ(db_->totals().outbox_urls.at(kParis), 3);
   EXPECT_EQ(db_->totals().outbox, 20);
-  EXPECT_TRUE(absl::IsInvalidArgument(
-      db_->SendAgain({{kParis, Found{Page(6), 1}}})));
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(db_->SendAgain({{kParis, Found{Page(6), 1}}})));
   EXPECT_TRUE(absl::IsInvalidArgument(
       db_->SendAgain({{kParis, Found{PageKey{"nonsense"}}}})));
   EXPECT_EQ(FailedChecks(), "");

@@ -293,9 +293,7 @@ TEST_F(MovingTest, WhatMovesAndCannotBeIsRefused) {
     d.cash_so_far = 8;
   });
   refuse([](Delivery& d) { d.hosts.push_back({HostKey{"nonsense"}, {}}); });
-  refuse([](Delivery& d) {
-    d.hosts.assign(2, {HostOf(PageOf(1, 1, 1)), {}});
-  });
+  refuse([](Delivery& d) { d.hosts.assign(2, {HostOf(PageOf(1, 1, 1)), {}}); });
   EXPECT_EQ(paris_->totals().KnownPages(), 0);
 }
 
