@@ -285,6 +285,7 @@ absl::Status Membership::JoinNow(const std::string& asked) {
   request.set_protocol(kProtocol);
   request.set_oldest_protocol(kOldestProtocol);
   *request.mutable_rules() = settings_.self.rules;
+  request.set_process(process_);
   if (view != nullptr) {
     if (view->self() != nullptr) {
       request.set_replaces(view->self()->incarnation());

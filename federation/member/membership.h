@@ -174,6 +174,7 @@ class Membership : private PeerVerbs {
   // PeerVerbs (member_verbs.cc).
   absl::StatusOr<storage::Peer> CheckCaller(const Caller& caller,
                                             const peers::Greeting& greeting);
+  absl::Status CheckOnlyLife(const peers::JoinRequest& request);
   absl::Status Refuse(absl::Status status);
   absl::StatusOr<storage::Peer> OpenPut(const Caller& caller,
                                         const peers::Greeting& greeting,
