@@ -34,6 +34,10 @@ absl::StatusOr<storage::Peer> Membership::CheckCaller(
   }
   absl::StatusOr<storage::Peer> peer = CheckGreeting(*view, greeting);
   if (!peer.ok()) return Refuse(peer.status());
+  if (view->self() != nullptr && greeting.site() == view->self()->id()) {
+    return Refuse(absl::PermissionDeniedError(
+        "this is that site itself: a copy of it, or somebody who poses as it"));
+  }
   const proto::MapSite* site = FindSite(view->map(), greeting.site());
   if (caller.is_secured && caller.site_name != site->name()) {
     return Refuse(absl::PermissionDeniedError(
@@ -153,6 +157,26 @@ absl::Status Membership::CompareAndSwapMap(
   return absl::OkStatus();
 }
 
+// A copy of a living site, also one that was restored, would take that one's
+// place in the map, address and all; and the other would take it back.
+absl::Status Membership::CheckOnlyLife(const peers::JoinRequest& request) {
+  const auto view = maps_.view();
+  if (view == nullptr || request.process() == 0) return absl::OkStatus();
+  for (const proto::MapSite& site : view->map().sites()) {
+    if (site.name() != request.site().name() || !IsActive(site)) continue;
+    if (view->self() != nullptr && site.id() == view->self()->id()) {
+      return absl::AlreadyExistsError(fmt::format(
+          "this is site '{}' itself: a second copy of it must not run",
+          site.name()));
+    }
+    peers::Greeting greeting;
+    greeting.set_site(site.id());
+    greeting.set_process(request.process());
+    return lives_.Hear(greeting, settings_.steady_now());
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Membership::Join(const Caller& caller,
                               const peers::JoinRequest& request,
                               peers::MapReply& reply) {
@@ -175,6 +199,7 @@ absl::Status Membership::Join(const Caller& caller,
     return absl::FailedPreconditionError(
         "this federation's map is a file, which the administrator changes");
   }
+  if (absl::Status s = CheckOnlyLife(request); !s.ok()) return Refuse(s);
   Applicant applicant;
   applicant.name = site.name();
   applicant.incarnation = site.incarnation();

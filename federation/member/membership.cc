@@ -164,7 +164,10 @@ void Membership::AskNeighbours() {
   for (std::thread& question : questions) question.join();
 }
 
-bool Membership::MayBeginRound() const {
+bool Membership::MayBeginRound() {
+  for (const auto& [site, neighbour] : neighbours()) {
+    if (neighbour->Look().takes_us_for_a_copy) return false;
+  }
   const auto view = maps_.view();
   return view != nullptr && view->self() != nullptr &&
          view->self()->incarnation() == incarnation_ && !view->map().paused();
@@ -287,10 +290,11 @@ absl::Status Membership::JoinNow(const std::string& asked) {
   request.set_protocol(kProtocol);
   request.set_oldest_protocol(kOldestProtocol);
   *request.mutable_rules() = settings_.self.rules;
+  request.set_process(process_);
   if (view != nullptr) {
     if (view->self() != nullptr) {
       request.set_replaces(view->self()->incarnation());
-    } else {
+    } else if (!is_reborn_.exchange(true)) {
       // Removed as dead, and back: what others sent to that life is lost to
       // them, so this is another one.
       if (absl::Status s = crawl_db_.Reincarnate(); !s.ok()) return s;
@@ -328,6 +332,7 @@ absl::Status Membership::JoinNow(const std::string& asked) {
     if (!status.ok()) continue;
     status = maps_.Offer(reply.map());
     if (!status.ok()) continue;
+    is_reborn_ = false;
     Note("federation_joined",
          {{"site", settings_.self.name}, {"epoch", Epoch(reply.map())}});
     return absl::OkStatus();
@@ -414,22 +419,28 @@ void Membership::ApplyBlocks(const MapView& view) {
   }
 }
 
+bool Membership::AllHaveHandedOff(const MapView& view) {
+  const uint64_t epoch = view.map().placed_epoch();
+  if (OwnCondition().handed_off_epoch() < epoch) return false;
+  for (const proto::MapSite* site : view.peers()) {
+    const auto neighbour = NeighbourOf(site->id());
+    if (neighbour == nullptr) return false;
+    const NeighbourLook look = neighbour->Look();
+    if (!look.condition.has_value() ||
+        look.condition->handed_off_epoch() < epoch) {
+      return false;
+    }
+  }
+  return true;
+}
+
 void Membership::FinishHandOffIfDone(const MapView& view) {
   const Map& map = view.map();
   if (!IsHandingOff(map) || MapIsAFile() || view.self() == nullptr ||
       map.registrar() != view.self()->id()) {
     return;
   }
-  if (OwnCondition().handed_off_epoch() < map.placed_epoch()) return;
-  for (const proto::MapSite* site : view.peers()) {
-    const auto neighbour = NeighbourOf(site->id());
-    if (neighbour == nullptr) return;
-    const NeighbourLook look = neighbour->Look();
-    if (!look.condition.has_value() ||
-        look.condition->handed_off_epoch() < map.placed_epoch()) {
-      return;
-    }
-  }
+  if (!AllHaveHandedOff(view)) return;
   const auto next = FinishHandOff(map);
   if (!next.ok()) return;
   if (registrar_.CompareAndSwap(map, *next).ok()) {
@@ -481,9 +492,15 @@ FederationLook Membership::Look() {
       }
     }
   }
-  storage::MutexLock lock(&mu_);
-  look.is_quiet = is_quiet_ && look.view == quiet_view_;
-  look.error = error_;
+  {
+    storage::MutexLock lock(&mu_);
+    look.is_quiet = is_quiet_ && look.view == quiet_view_;
+    look.error = error_;
+  }
+  if (look.is_quiet) {
+    const Conditions first = AskConditions();
+    look.is_quiet = IsQuiet(look.view->map(), first, AskConditions());
+  }
   return look;
 }
 
@@ -494,7 +511,27 @@ absl::StatusOr<Map> Membership::Change(const MapChange& change) {
   if (!MapIsAFile()) return ChangeMap(registrar_, change);
   absl::StatusOr<Map> map = file_->Get();
   if (!map.ok()) return map;
+  if (federation::IsHandingOff(*map)) {
+    // Nobody but the administrator could say that it is over.
+    const auto view = maps_.view();
+    if (view != nullptr && AllHaveHandedOff(*view)) map = FinishHandOff(*map);
+  }
+  if (!map.ok()) return map;
   return change(*map);
+}
+
+absl::StatusOr<Map> Membership::MapWithSelf() {
+  Applicant self = settings_.self;
+  self.incarnation = incarnation_;
+  const absl::StatusOr<Map> map = file_->Get();
+  if (absl::IsNotFound(map.status())) {
+    return FoundFederation(self, Random64(), {}, /*is_registrar=*/false);
+  }
+  if (!map.ok()) return map;
+  const proto::MapSite* known = FindSite(*map, self.name);
+  const uint64_t replaces = known == nullptr ? 0 : known->incarnation();
+  return Change(
+      [&](const Map& now) { return federation::Join(now, self, replaces); });
 }
 
 absl::StatusOr<Map> Membership::Adopt() {

@@ -105,8 +105,9 @@ class Membership : private PeerVerbs {
   ~Membership() override;
 
   const MapHolder& maps() const { return maps_; }
-  // Whether this site may begin a round: it is in the map, and nobody paused.
-  bool MayBeginRound() const;
+  // Whether this site may begin a round: it is in the map, nobody paused, and
+  // nobody takes it for a copy of itself.
+  bool MayBeginRound() ABSL_LOCKS_EXCLUDED(mu_);
   // Which hosts this site may crawl by that map: its own, but for those whose
   // last owner has not handed them over yet.
   absl::StatusOr<storage::HostFilter> MayCrawl(
@@ -115,6 +116,8 @@ class Membership : private PeerVerbs {
   void OnForeignPages() { hand_off_.WalkAgain(); }
   int port() const { return server_->port(); }
 
+  // If the watch found it quiet, all are asked once more: that costs two round
+  // trips, and is true now.
   FederationLook Look() ABSL_LOCKS_EXCLUDED(mu_);
 
   // --- What administrators ask for -------------------------------------------
@@ -124,6 +127,9 @@ class Membership : private PeerVerbs {
   using MapChange = std::function<absl::StatusOr<Map>(const Map&)>;
   absl::StatusOr<Map> Change(const MapChange& change);
   bool MapIsAFile() const { return !settings_.map_file.empty(); }
+  // Of a map that is a file: the next one, with this site in it; the first one,
+  // if there is none yet.
+  absl::StatusOr<Map> MapWithSelf();
   // Makes this site the registrar.
   absl::StatusOr<Map> Adopt();
   // Asks to be let in, now: the site at `address`, or whom the settings name.
@@ -152,6 +158,7 @@ class Membership : private PeerVerbs {
   void MeetNeighbours(const MapView& view) ABSL_LOCKS_EXCLUDED(mu_);
   void ApplyBlocks(const MapView& view);
   void FinishHandOffIfDone(const MapView& view);
+  bool AllHaveHandedOff(const MapView& view);
   void LookForQuiet(const MapView& view) ABSL_LOCKS_EXCLUDED(mu_);
 
   absl::StatusOr<peers::Greeting> Greeting() const;
@@ -176,6 +183,7 @@ class Membership : private PeerVerbs {
   // PeerVerbs (member_verbs.cc).
   absl::StatusOr<storage::Peer> CheckCaller(const Caller& caller,
                                             const peers::Greeting& greeting);
+  absl::Status CheckOnlyLife(const peers::JoinRequest& request);
   absl::Status Refuse(absl::Status status);
   absl::StatusOr<storage::Peer> OpenPut(const Caller& caller,
                                         const peers::Greeting& greeting,
@@ -222,6 +230,7 @@ class Membership : private PeerVerbs {
 
   // The watch's own.
   absl::Time next_join_ = absl::InfinitePast();
+  std::atomic<bool> is_reborn_ = false;  // Since it was removed.
   std::shared_ptr<const MapView> applied_;
   Conditions last_look_;
   absl::Time last_look_ended_ = absl::InfinitePast();

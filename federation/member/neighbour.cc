@@ -71,6 +71,10 @@ absl::Status Neighbour::Beat() {
   const absl::Time asked = parts_.steady_now();
   const absl::Status status =
       client_->Beat(request, reply, parts_.beat_at_most);
+  if (!absl::IsUnavailable(status)) {
+    storage::MutexLock lock(&mu_);
+    takes_us_for_a_copy_ = absl::IsAlreadyExists(status);
+  }
   if (!status.ok()) {
     SetError(beat_error_, status);
     // It does not know this site, or no longer: its map says why.
@@ -163,6 +167,7 @@ NeighbourLook Neighbour::Look() const {
   look.epoch = epoch_;
   look.condition = condition_;
   look.condition_asked = condition_asked_;
+  look.takes_us_for_a_copy = takes_us_for_a_copy_;
   look.error = beat_error_.empty() ? pump_error_ : beat_error_;
   if (!round_trips_.empty()) {
     std::vector<absl::Duration> sorted = round_trips_;

@@ -46,6 +46,7 @@ struct NeighbourLook {
   std::optional<peers::Condition> condition;
   absl::Time condition_asked;  // Steady: the condition is no older than this.
   std::string error;           // The last, while it lasts.
+  bool takes_us_for_a_copy = false;  // Another process speaks for this site.
   Pump::Counts sent;
   uint64_t received_batches = 0, received_urls = 0, received_bytes = 0;
 };
@@ -102,6 +103,7 @@ class Neighbour {
   std::optional<peers::Condition> condition_ ABSL_GUARDED_BY(mu_);
   absl::Time condition_asked_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
   std::string beat_error_ ABSL_GUARDED_BY(mu_);
+  bool takes_us_for_a_copy_ ABSL_GUARDED_BY(mu_) = false;
   std::string pump_error_ ABSL_GUARDED_BY(mu_);
 
   std::thread beat_thread_, pump_thread_;

@@ -244,7 +244,7 @@ int SiteFederation::port() const { return parts_->membership->port(); }
 // --------------------------------------------------------------
 
 jobs::FederationNow SiteFederation::Look() {
-  const Membership& membership = *parts_->membership;
+  Membership& membership = *parts_->membership;
   jobs::FederationNow now;
   now.map = membership.maps().view();
   if (now.map == nullptr) return now;
@@ -325,7 +325,9 @@ absl::Status SiteFederation::Change(
     return absl::InvalidArgumentError("'add' is for plans only");
   }
   absl::StatusOr<Map> next = absl::UnknownError("");
-  if (request.verb() == "join") {
+  if (request.verb() == "join" && parts_->membership->MapIsAFile()) {
+    next = parts_->membership->MapWithSelf();
+  } else if (request.verb() == "join") {
     if (absl::Status s = parts_->membership->JoinNow(request.address());
         !s.ok()) {
       return s;
@@ -337,6 +339,10 @@ absl::Status SiteFederation::Change(
     auto change = ToChange(request, parts_->config.site.name);
     if (!change.ok()) return change.status();
     next = parts_->membership->Change(*change);
+  }
+  if (absl::IsUnavailable(next.status())) {
+    // Another site does not answer; this agent does.
+    return absl::FailedPreconditionError(next.status().message());
   }
   if (!next.ok()) return next.status();
   reply.set_epoch(next->epoch());

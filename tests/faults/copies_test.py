@@ -28,7 +28,8 @@ class Restored(FaultsTest):
         self.say(f"{len(had)} pages known before, {len(kept)} fetched ones in the backup")
         self.assertLess(len(kept), len(had))
         lima.serve()
-        lima.wait_for(lambda: lima.federation()["self"] == "lima", 30, "lima to be back")
+        # Refused while its old process might live, then let in; its log began with its folder.
+        lima.wait_for(lambda: " federation_joined " in lima.log(), 30, "lima to be back")
         # What it fetched after the backup it fetches again; nothing else.
         self.check(lab, may_repeat=collections.Counter(had - kept))
         self.assertIn(" sent_again ", lab.sites["tokyo"].log())
@@ -46,6 +47,7 @@ class Restored(FaultsTest):
         zurich.run_without_folder("restore", str(backup), "--data", str(zurich.folder))
         (zurich.folder / "site.yaml").write_text(settings)
         zurich.serve()
+        zurich.wait_for(lambda: " federation_joined " in zurich.log(), 30, "zurich to be back")
         self.check(lab)
 
 

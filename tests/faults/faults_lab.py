@@ -50,6 +50,10 @@ class FaultLab(Lab):
     def kill(self, site: Member) -> None:
         """SIGKILL. What it had not committed by then may be asked for once more."""
         site.kill()
+        self.may_repeat_open_pages(site)
+
+    def may_repeat_open_pages(self, site: Member) -> None:
+        """Answers for these may have come, and been lost."""
         committed = {url for url, state in site.states().items()
                      if state in ("fetched", "moved", "gone")}
         is_open = [url for url in site.run("export", "urls").split() if url not in committed]
