@@ -13,6 +13,8 @@
 #include <iostream>
 #include <string>
 
+#include <google/protobuf/util/json_util.h>
+
 #include "absl/time/clock.h"
 #include "sites/dashboard/dashboard.h"
 #include "tests/sites/dashboard/demo_federation.h"
@@ -36,6 +38,15 @@ int main(int argc, char** argv) {
     }
   }
   DemoSite site(absl::Now());
+  // What /metrics shows of it: as it is at the start.
+  if (const std::string json = federation.Json(absl::Now()); !json.empty()) {
+    google::protobuf::util::JsonParseOptions options;
+    options.ignore_unknown_fields = true;
+    site.admin().Change([&](ScriptedSite::Script& script) {
+      (void)google::protobuf::util::JsonStringToMessage(
+          json, &script.federation, options);
+    });
+  }
   if (fresh) {
     site.Do("empty", absl::Now());
   } else {
