@@ -6,14 +6,13 @@
 //     --federation  one of several; lines "federation WORD" change it
 //                   (demo_federation.h)
 #include <fmt/format.h>
+#include <google/protobuf/util/json_util.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <iostream>
 #include <string>
-
-#include <google/protobuf/util/json_util.h>
 
 #include "absl/time/clock.h"
 #include "sites/dashboard/dashboard.h"
