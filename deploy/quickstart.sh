@@ -1,13 +1,18 @@
 #!/usr/bin/env bash
 # From a fresh Debian 12 to a finished crawl: installs, builds, and crawls a fake
-# web on this machine, or the URLs that you name. Works from any folder, as root
-# or with sudo, as often as you like.
+# web on this machine with a federation of three sites, or the URLs that you name
+# with one. Works from any folder, as root or with sudo, as often as you like.
 set -euo pipefail
 
 usage() {
   cat <<'END'
-deploy/quickstart.sh                              install, build, crawl a fake web
-deploy/quickstart.sh --contact WHO URL...         crawl these URLs instead: two rounds
+deploy/quickstart.sh                              install, build, crawl a fake web with
+                                                  three sites that share it
+deploy/quickstart.sh --contact WHO URL...         crawl these URLs instead, with one site:
+                                                  two rounds
+
+On a terminal the sites go on after the crawl, for their dashboards to be looked at, until
+Ctrl-C.
 
   --contact WHO    a web page or mail address of yours, for webmasters who wonder
                    about your crawler; the real web is not crawled without
@@ -15,8 +20,11 @@ deploy/quickstart.sh --contact WHO URL...         crawl these URLs instead: two 
                    fake web, build/quickstart/web for URLs). A crawl of URLs that
                    is there already goes on. That of a fake web begins anew, and
                    deletes only a crawl of a fake web that this script made; a
-                   folder with anything else in it is refused
+                   folder with anything else in it is refused. Each site of a
+                   federation has a folder of its own in it
   --pages N        size of the fake web (default: 3000)
+  --sites N        so many sites crawl the fake web, 1 to 5 (default: 3); one is in no
+                   federation, and ends with the crawl
   --programs DIR   use gannet and gannet-fakeweb of this folder; nothing is
                    installed or built
   --help           this text
@@ -35,10 +43,11 @@ here=$PWD
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 . deploy/packages.sh
+. deploy/quickstart_federation.sh
 
 from_here() { [[ $1 = /* ]] && echo "$1" || echo "$here/$1"; }
 
-data='' contact='' pages=3000 programs='' urls=()
+data='' contact='' pages=3000 sites='' programs='' urls=()
 while [ $# -gt 0 ]; do
   case $1 in
     --contact) contact=${2:?"--contact needs a web page or mail address"}; shift ;;
@@ -46,6 +55,9 @@ while [ $# -gt 0 ]; do
     --pages)
       pages=${2:?"--pages needs a number"}; shift
       [[ $pages =~ ^[1-9][0-9]{0,6}$ ]] || fail 2 "--pages: found '$pages', allowed is a number from 1 to 9999999" ;;
+    --sites)
+      sites=${2:?"--sites needs a number"}; shift
+      [[ $sites =~ ^[1-5]$ ]] || fail 2 "--sites: found '$sites', allowed is a number from 1 to 5" ;;
     --programs) programs=$(from_here "${2:?"--programs needs a folder"}"); shift ;;
     --help | -h) usage; exit 0 ;;
     -*) echo "error: unknown flag $1" >&2; usage >&2; exit 2 ;;
@@ -56,6 +68,11 @@ done
 if [ ${#urls[@]} -gt 0 ] && [ -z "$contact" ]; then
   fail 2 "say whom webmasters can write to: --contact with a web page or mail address of yours"
 fi
+
+if [ ${#urls[@]} -gt 0 ] && [ "${sites:-1}" -gt 1 ]; then
+  fail 2 "--sites is for the fake web; deploy/README.md tells how a federation crawls the real one"
+fi
+sites=${sites:-3}
 
 # What tells a crawl of a fake web, which the next one may delete, from a crawl
 # that somebody wants to keep.
@@ -114,18 +131,40 @@ if [ ${#urls[@]} -gt 0 ]; then
   exit 0
 fi
 
+# This web is new each time, and so is its crawl. Only what a crawl makes is
+# deleted, only where the marker is, and not under the feet of another that runs.
+mkdir -p "$data"
+had_marker=$([ -e "$data/$marker" ] && echo yes || true)
+exec 9>>"$data/$marker"
+# The sites hold it too: it is free when the last has ended.
+flock -n 9 || fail 2 "another quickstart is crawling into $data: end it, or name another folder with --data"
+if [ -n "$had_marker" ]; then
+  for folder in "$data" "${site_names[@]/#/$data/}"; do
+    rm -rf "$folder"/{crawl_db,archive,site.yaml,agent.sock,agent.log,paused}
+    [ "$folder" = "$data" ] || rmdir --ignore-fail-on-non-empty "$folder" 2>/dev/null || true
+  done
+fi
+echo "The crawl of a fake web. deploy/quickstart.sh deletes it when it runs again." >"$data/$marker"
+
 hosts=$((pages < 15 ? 1 : pages / 15))
 echo "== starting a fake web: $hosts hosts, $pages pages, everything nasty on"
 web=(--hosts "$hosts" --pages "$pages" --nasty all,-stall --slow 200ms --retry-after 1)
 started=$(mktemp)
-"$fakeweb" serve "${web[@]}" --json >"$started" &
-server=$!
+running=()
+# Sites before the web that they crawl. Each is asked, then waited for.
 stop() {
+  trap '' INT TERM
+  local pid
+  for pid in "${running[@]}"; do kill "$pid" 2>/dev/null || true; done
+  for pid in "${running[@]}"; do wait "$pid" 2>/dev/null || true; done
   kill "$server" 2>/dev/null || true
   wait "$server" 2>/dev/null || true
   rm -f "$started"
 }
 trap stop EXIT
+# Sessions of their own: a Ctrl-C is for this script, which ends them in order.
+setsid "$fakeweb" serve "${web[@]}" --json >"$started" &
+server=$!
 for _ in $(seq 100); do
   [ -s "$started" ] && break
   kill -0 "$server" 2>/dev/null || break
@@ -138,15 +177,9 @@ if [ -z "$port" ] || [ -z "$seed" ]; then
   fail 1 "the fake web did not start"
 fi
 
-echo "== crawling it, from $seed (Ctrl-C stops safely)"
-# This web is new each time, and so is its crawl. Only what a crawl makes is
-# deleted, and only where the marker is.
-mkdir -p "$data"
-if [ -e "$data/$marker" ]; then
-  rm -rf "$data/crawl_db" "$data/archive" "$data/site.yaml"
-fi
-echo "The crawl of a fake web. deploy/quickstart.sh deletes it when it runs again." >"$data/$marker"
-cat >"$data/site.yaml" <<END
+# settings_for_fake_web: the part of site.yaml that every site of it shares.
+settings_for_fake_web() {
+  cat <<END
 # A fake web on this machine may be asked faster than a real one.
 fetch:
   delay: 20ms
@@ -161,10 +194,22 @@ urls:
 archive:
   min_free: 200MiB
 END
-"$gannet" crawl "$seed" --data "$data"
-show_results "$seed"
-cat <<END
+}
 
-What it should have found, says the web itself:
+show_truth() {
+  cat <<END
+
+What $1 should have found, says the web itself:
   $fakeweb truth reachable ${web[*]} --max-path-depth 12 --max-query-parameters 6 | cut -f2 | sort | uniq -c
 END
+}
+
+if [ "$sites" -gt 1 ]; then
+  crawl_with_a_federation
+  exit 0
+fi
+echo "== crawling it, from $seed (Ctrl-C stops safely)"
+settings_for_fake_web >"$data/site.yaml"
+"$gannet" crawl "$seed" --data "$data"
+show_results "$seed"
+show_truth it

@@ -54,8 +54,8 @@ if [ $long -eq 1 ]; then export GANNET_TEST_LONG=1; else unset GANNET_TEST_LONG;
 # Manuals: real HTML. Tests that miss them are skipped and say so.
 GANNET_TEST_PACKAGES=(libarchive-tools postgresql-doc-15 chromium chromium-driver prometheus)
 # What deploy/ is judged by: promtool, lintian, systemd in a machine of its own, man,
-# the shells of the completions.
-GANNET_TEST_PACKAGES+=(lintian systemd iproute2 man-db zsh fish)
+# the shells of the completions, a reader of compose files.
+GANNET_TEST_PACKAGES+=(lintian systemd iproute2 man-db zsh fish python3-yaml)
 if [ $long -eq 1 ]; then GANNET_TEST_PACKAGES+=(libstdc++-12-doc); fi
 packages=("${GANNET_BUILD_PACKAGES[@]}" "${GANNET_TEST_PACKAGES[@]}")
 if [ $fuzz -eq 1 ] || [ $long -eq 1 ]; then packages+=(clang libclang-rt-14-dev); fi
@@ -129,7 +129,8 @@ if [ $long -eq 1 ]; then
   build clang || true
 fi
 if [ $asan -eq 1 ] && build asan; then
-  GANNET_TEST_SLOW=5 ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 run_tests asan
+  GANNET_TEST_SLOW=5 ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
+    LSAN_OPTIONS="suppressions=$root/tests/lsan.supp:print_suppressions=0" run_tests asan
 fi
 if [ $tsan -eq 1 ] && build tsan; then
   # Threads that a second Ctrl-C leaves where they are, by _exit(), are no leak.

@@ -15,6 +15,18 @@ using storage::Found;
 // Why a URL that another site sent was dropped. On disk: never change it.
 constexpr char kNotAccepted[] = "not accepted from a peer";
 
+// Whether the key is that which this site would give to its URL.
+bool IsCanonical(const storage::Canonicaliser& canonicaliser,
+                 std::string_view page) {
+  const absl::StatusOr<std::string> text =
+      storage::UrlFromSurt(storage::SurtOf(page));
+  storage::Url url;
+  return text.ok() &&
+         canonicaliser.Canonicalise(*text, nullptr, url) ==
+             storage::UrlOutcome::kOk &&
+         storage::PageKeyOf(url).bytes == page;
+}
+
 }  // namespace
 
 BatchReceiver::BatchReceiver(BatchReceiverSettings settings,
@@ -55,6 +67,11 @@ absl::StatusOr<storage::Receipt> BatchReceiver::Take(
     ++refused_;
     return delivery.status();
   }
+  absl::StatusOr<uint64_t> foreign = UnpackMoved(batch, *view, *delivery);
+  if (!foreign.ok()) {
+    ++refused_;
+    return foreign.status();
+  }
   const absl::Time now = settings_.now();
   absl::StatusOr<storage::Receipt> receipt =
       crawl_db_.Receive(*delivery, {now, now + settings_.soon});
@@ -72,13 +89,21 @@ absl::StatusOr<storage::Receipt> BatchReceiver::Take(
   for (const auto& drop : delivery->dropped) {
     filtered_ += static_cast<uint64_t>(drop.urls);
   }
+  for (const auto& drop : delivery->dropped_moved) {
+    filtered_ += static_cast<uint64_t>(drop.urls);
+  }
+  pages_ += static_cast<uint64_t>(receipt->moved);
+  foreign_ += *foreign;
   return receipt;
 }
 
 absl::StatusOr<storage::Delivery> BatchReceiver::Unpack(
     const storage::Peer& from, const peers::Batch& batch, const MapView& view) {
-  absl::StatusOr<std::vector<Found>> urls =
-      DecodeBatch(batch.urls(), settings_.limits);
+  absl::StatusOr<std::vector<Found>> urls = std::vector<Found>{};
+  if (!batch.urls().empty() ||
+      (batch.moved().empty() && batch.complete_for() == 0)) {
+    urls = DecodeBatch(batch.urls(), settings_.limits);
+  }
   if (!urls.ok()) return urls.status();
   storage::Delivery delivery;
   delivery.from = from;
@@ -112,6 +137,46 @@ absl::StatusOr<storage::Delivery> BatchReceiver::Unpack(
   return delivery;
 }
 
+absl::StatusOr<uint64_t> BatchReceiver::UnpackMoved(
+    const peers::Batch& batch, const MapView& view,
+    storage::Delivery& delivery) {
+  if (batch.complete_for() > batch.epoch()) {
+    return absl::InvalidArgumentError(
+        fmt::format("a batch of epoch {} says that it is complete for epoch {}",
+                    batch.epoch(), batch.complete_for()));
+  }
+  delivery.complete_for = batch.complete_for();
+  uint64_t foreign = 0;
+  if (batch.moved().empty()) return foreign;
+  absl::StatusOr<peers::MovedPages> moved =
+      DecodeMoved(batch.moved(), settings_.moved_limits);
+  if (!moved.ok()) return moved.status();
+  storage::Settlement::Drop dropped{kNotAccepted, 0, 0};
+  for (proto::MovedPage& page : *moved->mutable_pages()) {
+    if (!IsCanonical(canonicaliser_, page.page())) {
+      if (page.record().cash() < 0) {
+        return absl::InvalidArgumentError("a page's cash is out of range");
+      }
+      dropped.cash = storage::Sum(dropped.cash, page.record().cash());
+      ++dropped.urls;
+      continue;
+    }
+    if (!view.IsMine(page.page())) ++foreign;
+    delivery.moved.push_back(std::move(page));
+  }
+  if (dropped.urls > 0) delivery.dropped_moved.push_back(std::move(dropped));
+  for (proto::MovedHost& host : *moved->mutable_hosts()) {
+    if (!storage::IsHostKey(host.host()) ||
+        !IsCanonical(canonicaliser_, host.host() + "http/")) {
+      continue;
+    }
+    if (!view.IsMine(host.host())) ++foreign;
+    delivery.hosts.push_back({storage::HostKey{std::move(*host.mutable_host())},
+                              std::move(*host.mutable_record())});
+  }
+  return foreign;
+}
+
 BatchReceiver::Counts BatchReceiver::counts() const {
   Counts counts;
   counts.batches = batches_;
@@ -120,6 +185,8 @@ BatchReceiver::Counts BatchReceiver::counts() const {
   counts.urls = urls_;
   counts.forwarded = forwarded_;
   counts.filtered = filtered_;
+  counts.pages = pages_;
+  counts.foreign = foreign_;
   return counts;
 }
 

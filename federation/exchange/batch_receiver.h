@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "federation/exchange/batch_codec.h"
+#include "federation/exchange/moved_codec.h"
 #include "federation/map/map_holder.h"
 #include "proto/peers.pb.h"
 #include "storage/crawl_db/crawl_db.h"
@@ -25,6 +26,7 @@ namespace gannet::federation {
 
 struct BatchReceiverSettings {
   BatchLimits limits;
+  MovedLimits moved_limits;
   int64_t most_host_pages = 0;  // fetch.max_pages_per_host.
   // A fetched page that is due within this keeps the cash that it gets.
   absl::Duration soon = absl::Hours(24);
@@ -55,10 +57,16 @@ class BatchReceiver {
     uint64_t urls = 0;
     uint64_t forwarded = 0;
     uint64_t filtered = 0;  // URLs that this site's rules do not accept.
+    uint64_t pages = 0;     // That came to stay,
+    uint64_t foreign = 0;   // of which another site's by now: they move on.
   };
   Counts counts() const;
 
  private:
+  // Pages that move here, and hosts. Returns how many are not this site's.
+  absl::StatusOr<uint64_t> UnpackMoved(const peers::Batch& batch,
+                                       const MapView& view,
+                                       storage::Delivery& delivery);
   absl::StatusOr<storage::Delivery> Unpack(const storage::Peer& from,
                                            const peers::Batch& batch,
                                            const MapView& view);
@@ -69,7 +77,7 @@ class BatchReceiver {
   const storage::Canonicaliser& canonicaliser_;
   const storage::UrlFilter& filter_;
   std::atomic<uint64_t> batches_ = 0, repeated_ = 0, refused_ = 0, urls_ = 0,
-                        forwarded_ = 0, filtered_ = 0;
+                        forwarded_ = 0, filtered_ = 0, pages_ = 0, foreign_ = 0;
 };
 
 }  // namespace gannet::federation

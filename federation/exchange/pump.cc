@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "federation/exchange/greeting.h"
+#include "federation/exchange/moved_codec.h"
 
 namespace gannet::federation {
 
@@ -22,6 +23,7 @@ class Pump::Session {
   struct Flying {
     uint64_t sequence = 0;
     uint64_t urls = 0;
+    uint64_t pages = 0;
   };
 
   absl::Status Ended() { return stream_.Finish(); }
@@ -34,6 +36,7 @@ class Pump::Session {
   const std::shared_ptr<const MapView> view_;
   PutStream& stream_;
   storage::Peer peer_;
+  uint64_t written_ = 0;  // The last batch.
   std::deque<Flying> flying_;
 };
 
@@ -44,6 +47,7 @@ absl::Status Pump::Session::Greet() {
   if (!greeting.ok()) return greeting.status();
   peers::PutRequest request;
   *request.mutable_greeting() = *std::move(greeting);
+  request.mutable_greeting()->set_process(pump_.settings_.process);
   if (!stream_.Write(request)) return Ended();
   peers::PutReply reply;
   if (!stream_.Read(reply)) return Ended();
@@ -56,6 +60,7 @@ absl::Status Pump::Session::Greet() {
   }
   peer_ = *peer;
   if (absl::Status s = pump_.crawl_db_.OpenPair(peer_); !s.ok()) return s;
+  written_ = reply.last();
   return pump_.crawl_db_.Acknowledge(peer_, reply.last());
 }
 
@@ -66,12 +71,18 @@ absl::Status Pump::Session::Write(const storage::OutboxCut& cut) {
   batch.set_term(view_->map().term());
   batch.set_epoch(view_->map().epoch());
   batch.set_cash_so_far(cut.batch.cash_so_far());
-  auto urls = EncodeBatch(cut.batch, pump_.settings_.compression);
-  if (!urls.ok()) return urls.status();
-  *batch.mutable_urls() = *std::move(urls);
-  flying_.push_back(
-      {cut.sequence, static_cast<uint64_t>(cut.batch.urls_size())});
-  pump_.bytes_ += batch.urls().size();
+  if (cut.batch.urls_size() > 0) {
+    auto urls = EncodeBatch(cut.batch, pump_.settings_.compression);
+    if (!urls.ok()) return urls.status();
+    *batch.mutable_urls() = *std::move(urls);
+  }
+  *batch.mutable_moved() =
+      EncodeMoved(cut.batch, pump_.settings_.compression.level);
+  batch.set_complete_for(cut.batch.complete_for());
+  written_ = cut.sequence;
+  flying_.push_back({cut.sequence, static_cast<uint64_t>(cut.batch.urls_size()),
+                     static_cast<uint64_t>(cut.batch.pages_size())});
+  pump_.bytes_ += batch.urls().size() + batch.moved().size();
   return stream_.Write(request) ? absl::OkStatus() : Ended();
 }
 
@@ -82,6 +93,7 @@ absl::Status Pump::Session::Heed(uint64_t last) {
   while (!flying_.empty() && flying_.front().sequence <= last) {
     ++pump_.batches_;
     pump_.urls_ += flying_.front().urls;
+    pump_.pages_ += flying_.front().pages;
     flying_.pop_front();
   }
   return absl::OkStatus();
@@ -95,16 +107,21 @@ absl::Status Pump::Session::Hear() {
 
 absl::Status Pump::Session::Send(const std::atomic<bool>& stop) {
   const PumpSettings& settings = pump_.settings_;
-  auto cuts = pump_.crawl_db_.Sending(pump_.to_);
-  if (!cuts.ok()) return cuts.status();
-  for (const storage::OutboxCut& cut : *cuts) {
-    if (absl::Status s = Write(cut); !s.ok()) return s;
-  }
   while (!stop && pump_.maps_.view() == view_) {
     if (flying_.size() < settings.most_unacknowledged) {
+      auto cuts = pump_.crawl_db_.Sending(
+          pump_.to_, written_, settings.most_unacknowledged - flying_.size());
+      if (!cuts.ok()) return cuts.status();
+      for (const storage::OutboxCut& cut : *cuts) {
+        if (absl::Status s = Write(cut); !s.ok()) return s;
+      }
+      if (!cuts->empty()) continue;
       auto cut = pump_.crawl_db_.CutOutbox(peer_, settings.urls_of_batch,
                                            settings.bytes_of_batch);
       if (cut.ok()) {
+        // If somebody has cut in between, both are read in the next turn: they
+        // go out in the order of their numbers.
+        if (cut->sequence != written_ + 1) continue;
         if (absl::Status s = Write(*cut); !s.ok()) return s;
         continue;
       }
@@ -143,6 +160,7 @@ Pump::Counts Pump::counts() const {
   Counts counts;
   counts.batches = batches_;
   counts.urls = urls_;
+  counts.pages = pages_;
   counts.bytes = bytes_;
   return counts;
 }

@@ -1,7 +1,8 @@
 // Pump sends an outbox to the site that owns its URLs, over one stream at a
-// time: first what was cut before and not acknowledged, then batch after batch,
-// a few at once. Whatever ends the stream, the next one goes on where the
-// receiver says that it is. Used by one thread, but for counts().
+// time: first what was cut and not acknowledged (by itself before, or by a
+// hand-off, federation/handoff, at any time), then batch after batch of its own
+// cutting, a few at once. Whatever ends the stream, the next one goes on where
+// the receiver says that it is. Used by one thread, but for counts().
 #pragma once
 
 #include <atomic>
@@ -36,6 +37,7 @@ struct PumpSettings {
   // How often it looks into an outbox that was empty.
   absl::Duration look_every = absl::Milliseconds(200);
   BatchCompression compression;
+  uint64_t process = 0;  // Of this site's greeting.
 };
 
 class Pump {
@@ -55,6 +57,7 @@ class Pump {
   struct Counts {
     uint64_t batches = 0;  // That were acknowledged.
     uint64_t urls = 0;
+    uint64_t pages = 0;  // That moved there.
     uint64_t bytes = 0;  // Of packed batches, sent again or not.
   };
   Counts counts() const;
@@ -66,7 +69,7 @@ class Pump {
   storage::CrawlDb& crawl_db_;
   const MapHolder& maps_;
   const storage::SiteId to_;
-  std::atomic<uint64_t> batches_ = 0, urls_ = 0, bytes_ = 0;
+  std::atomic<uint64_t> batches_ = 0, urls_ = 0, pages_ = 0, bytes_ = 0;
 };
 
 }  // namespace gannet::federation

@@ -98,7 +98,15 @@ uint64_t SentUrlCache::HashOf(storage::SiteId destination,
 
 bool SentUrlCache::Contains(storage::SiteId destination,
                             const storage::PageKey& page) {
-  return table_.Find(HashOf(destination, page));
+  const bool is_known = table_.Find(HashOf(destination, page));
+  // One thread writes: no need of an atomic sum.
+  lookups_.store(lookups_.load(std::memory_order_relaxed) + 1,
+                 std::memory_order_relaxed);
+  if (is_known) {
+    hits_.store(hits_.load(std::memory_order_relaxed) + 1,
+                std::memory_order_relaxed);
+  }
+  return is_known;
 }
 
 void SentUrlCache::Remember(storage::SiteId destination,

@@ -22,11 +22,12 @@
 // as done, else a restart brings the cleared site back.
 //
 // Memory: `bytes`, and some 16 more for each site that was ever cleared.
-// Not thread-safe, not even two Contains(): update asks from one thread, and
-// may some millions of times a second.
+// Not thread-safe, but for counts(), and not even two Contains(): update asks
+// from one thread, and may some millions of times a second.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -52,6 +53,12 @@ class SentUrlCache {
   // REQUIRES: the page is in the outbox for that site, committed.
   void Remember(storage::SiteId destination, const storage::PageKey& page);
 
+  // Since it was made: how often Contains() was asked, and said yes.
+  struct Counts {
+    uint64_t lookups = 0, hits = 0;
+  };
+  Counts counts() const { return {lookups_, hits_}; }
+
   // Forgets all that was sent to the site, at once: it lost what it had. What
   // it leaves behind in memory is overwritten in time.
   void Clear(storage::SiteId destination);
@@ -72,6 +79,7 @@ class SentUrlCache {
                   const storage::PageKey& page) const;
 
   FingerprintTable table_;
+  std::atomic<uint64_t> lookups_ = 0, hits_ = 0;
   uint64_t first_salt_;
   std::array<uint64_t, kSalts> salts_;
   uint32_t next_salt_ = 0;

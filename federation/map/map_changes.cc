@@ -58,8 +58,11 @@ void SetShares(const Map& map, MapPlacement& placement) {
 // there.
 void Place(Map& next, const MapPlacement& placement) {
   if (IsSame(next.placement(), placement)) return;
-  if (!IsHandingOff(next))
+  if (IsHandingOff(next)) {
+    next.set_in_haste(true);
+  } else {
     *next.mutable_previous_placement() = next.placement();
+  }
   *next.mutable_placement() = placement;
   next.set_placed_epoch(next.epoch());
 }
@@ -259,6 +262,7 @@ absl::StatusOr<Map> FinishHandOff(const Map& map) {
   if (!IsHandingOff(map)) return map;
   Map next = Next(map);
   next.clear_previous_placement();
+  next.clear_in_haste();
   auto& sites = *next.mutable_sites();
   sites.erase(std::remove_if(sites.begin(), sites.end(),
                              [](const MapSite& site) {

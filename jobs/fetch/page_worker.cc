@@ -199,7 +199,9 @@ absl::Status PageWorker::Read(const Answer& answer,
   completion.unchanged =
       record.has_archive() && record.payload_digest() == digest;
   record.mutable_change()->set_visits(record.change().visits() + 1);
-  if (!completion.unchanged) {
+  // A page that came from another site has no record in this archive, and gets
+  // one, but it has not changed for that.
+  if (record.payload_digest() != digest) {
     if (record.change().visits() > 1) {
       record.mutable_change()->set_changes(record.change().changes() + 1);
     }

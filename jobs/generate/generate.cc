@@ -1,8 +1,37 @@
 #include "jobs/generate/generate.h"
 
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace gannet::jobs {
+namespace {
+
+// Lets deferred URLs in; those of another site go to its outbox.
+absl::Status LetIn(storage::CrawlDb& crawl_db, const GenerateSettings& settings,
+                   absl::Time now, std::vector<storage::Found> waiting) {
+  std::vector<storage::PageKey> here;
+  std::vector<std::pair<storage::SiteId, storage::PageKey>> elsewhere;
+  for (storage::Found& url : waiting) {
+    std::optional<storage::SiteId> owner;
+    if (settings.map != nullptr && !settings.map->IsMine(url.page.bytes)) {
+      owner = settings.map->OwnerOf(url.page.bytes);
+    }
+    if (owner.has_value()) {
+      elsewhere.emplace_back(*owner, std::move(url.page));
+    } else {
+      here.push_back(std::move(url.page));
+    }
+  }
+  if (!elsewhere.empty()) {
+    if (absl::Status s = crawl_db.SendDeferred(elsewhere); !s.ok()) return s;
+  }
+  if (here.empty()) return absl::OkStatus();
+  return crawl_db.Undefer(here, {.now = now}, settings.max_pages_per_host)
+      .status();
+}
+
+}  // namespace
 
 absl::StatusOr<bool> HasWork(storage::CrawlDb& crawl_db,
                              const GenerateSettings& settings, absl::Time now) {
@@ -11,7 +40,8 @@ absl::StatusOr<bool> HasWork(storage::CrawlDb& crawl_db,
                        static_cast<int64_t>(settings.per_host));
   if (!woken.ok()) return woken.status();
   for (;;) {
-    absl::StatusOr<storage::Selection> top = crawl_db.Top(1, 1);
+    absl::StatusOr<storage::Selection> top =
+        crawl_db.Top(1, 1, settings.may_crawl);
     if (!top.ok()) return top.status();
     if (!top->pages.empty()) return true;
     absl::StatusOr<std::vector<storage::Found>> waiting =
@@ -20,19 +50,23 @@ absl::StatusOr<bool> HasWork(storage::CrawlDb& crawl_db,
     if (waiting->empty()) {
       // What is left in the frontier waits for hosts to wake. Put aside, it is
       // seen by NextDue, and the next look need not step over it.
-      top = crawl_db.Top(settings.width, settings.per_host);
+      top = crawl_db.Top(settings.width, settings.per_host, settings.may_crawl);
       if (!top.ok()) return top.status();
-      if (top->pages.empty() && top->resting.empty()) return false;
+      if (top->pages.empty() && top->resting.empty()) {
+        // Others may have: what their pages have gained need not wait.
+        absl::StatusOr<int64_t> released = crawl_db.ReleaseGains();
+        if (!released.ok()) return released.status();
+        return false;
+      }
       if (absl::Status s = crawl_db.PutAside(*top); !s.ok()) return s;
       continue;
     }
-    std::vector<storage::PageKey> pages;
-    for (storage::Found& url : *waiting) pages.push_back(std::move(url.page));
-    absl::StatusOr<storage::PutCounts> counts =
-        crawl_db.Undefer(pages, {.now = now}, settings.max_pages_per_host);
-    if (!counts.ok()) return counts.status();
-    // Each turn empties the waiting room by some: known, blocked, or of full or
-    // resting hosts, they may all be no work.
+    if (absl::Status s = LetIn(crawl_db, settings, now, *std::move(waiting));
+        !s.ok()) {
+      return s;
+    }
+    // Each turn empties the waiting room by some: known, blocked, another
+    // site's, or of full or resting hosts, they may all be no work.
   }
 }
 
@@ -41,8 +75,8 @@ absl::StatusOr<int64_t> Generate(storage::CrawlDb& crawl_db,
   if (!crawl_db.journal().root_has_paid()) {
     const auto claimed = static_cast<size_t>(crawl_db.totals().round_pages);
     if (claimed < settings.width) {
-      absl::StatusOr<storage::Selection> best =
-          crawl_db.Top(settings.width - claimed, settings.per_host);
+      absl::StatusOr<storage::Selection> best = crawl_db.Top(
+          settings.width - claimed, settings.per_host, settings.may_crawl);
       if (!best.ok()) return best.status();
       absl::StatusOr<int64_t> taken = crawl_db.Claim(*best);
       if (!taken.ok()) return taken.status();

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "federation/map/map_view.h"
 #include "storage/crawl_db/crawl_db.h"
 
 namespace gannet::jobs {
@@ -16,10 +18,16 @@ struct GenerateSettings {
   size_t width = 20'000;
   size_t per_host = 200;
   int64_t max_pages_per_host = 0;  // Known ones, in all; 0: no limit.
+  // The federation: which hosts this site may crawl now
+  // (federation/handoff/fence.h), and to whom deferred URLs belong. Empty and
+  // null: there is none, and all is this site's.
+  storage::HostFilter may_crawl = {};
+  std::shared_ptr<const federation::MapView> map = nullptr;
 };
 
 // True if there is something to fetch now: a round is worth opening. Moves what
-// is due to the frontier; if that is empty, lets deferred URLs in.
+// is due to the frontier; if that is empty, lets deferred URLs in, or sends
+// them to the sites that own them.
 absl::StatusOr<bool> HasWork(storage::CrawlDb& crawl_db,
                              const GenerateSettings& settings, absl::Time now);
 

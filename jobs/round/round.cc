@@ -68,8 +68,9 @@ absl::StatusOr<bool> Rounds::RunOne(const std::atomic<bool>& stop) {
   storage::CrawlDb& db = store_->crawl_db();
   was_resumed_ = db.journal().phase() != proto::NO_ROUND;
   if (!was_resumed_) {
-    absl::StatusOr<bool> has_work =
-        HasWork(db, settings_.generate, absl::Now());
+    const FederationNow now = LookAtFederation();
+    if (!now.may_begin) return false;
+    absl::StatusOr<bool> has_work = HasWork(db, GenerateNow(now), absl::Now());
     if (!has_work.ok() || !*has_work) return has_work;
     if (absl::Status status = CheckSpace(); !status.ok()) return status;
     if (absl::Status s = db.OpenRound(absl::Now()); !s.ok()) return s;
@@ -99,7 +100,8 @@ absl::Status Rounds::Finish(const std::atomic<bool>& stop) {
 
   if (db.journal().phase() == proto::GENERATE) {
     if (absl::Status s = Enter(proto::GENERATE); !s.ok()) return s;
-    absl::StatusOr<int64_t> pages = Generate(db, settings_.generate);
+    absl::StatusOr<int64_t> pages =
+        Generate(db, GenerateNow(LookAtFederation()));
     if (!pages.ok()) return pages.status();
     // Beyond this point the fetch list never grows.
     if (absl::Status s = db.SetPhase(proto::FETCH); !s.ok()) return s;
@@ -119,12 +121,38 @@ absl::Status Rounds::Finish(const std::atomic<bool>& stop) {
   }
 
   if (absl::Status s = Enter(proto::UPDATE); !s.ok()) return s;
-  if (absl::Status s =
-          Update(db, settings_.update, absl::Now(), stop, update_view_);
+  if (absl::Status s = Update(db, UpdateNow(LookAtFederation()), absl::Now(),
+                              stop, update_view_);
       !s.ok()) {
     return s;
   }
+
+  if (settings_.federation != nullptr) {
+    if (absl::Status s = Enter(proto::EXCHANGE); !s.ok()) return s;
+    if (absl::Status s = settings_.federation->OnSettled(); !s.ok()) return s;
+  }
   return WriteReport();
+}
+
+FederationNow Rounds::LookAtFederation() const {
+  if (settings_.federation != nullptr) return settings_.federation->Look();
+  FederationNow none;
+  none.may_begin = true;
+  return none;
+}
+
+GenerateSettings Rounds::GenerateNow(const FederationNow& now) const {
+  GenerateSettings generate = settings_.generate;
+  generate.map = now.map;
+  generate.may_crawl = now.may_crawl;
+  return generate;
+}
+
+UpdateSettings Rounds::UpdateNow(const FederationNow& now) const {
+  UpdateSettings update = settings_.update;
+  update.map = now.map;
+  update.sent = now.sent;
+  return update;
 }
 
 absl::Status Rounds::WriteReport() {

@@ -15,6 +15,7 @@
 #include "absl/time/time.h"
 #include "jobs/fetch/fetch_phase.h"
 #include "jobs/generate/generate.h"
+#include "jobs/round/federation_part.h"
 #include "jobs/round/progress.h"
 #include "jobs/update/update.h"
 #include "storage/mutex.h"
@@ -31,6 +32,8 @@ struct RoundSettings {
   // No new round with less free space than this where the data are.
   uint64_t min_free = 0;
   std::string data_folder;
+  // Null: the site is in no federation. Must outlive the rounds.
+  FederationPart* federation = nullptr;
 };
 
 // What one run did in all its rounds, also in one that another run began or
@@ -72,6 +75,10 @@ class Rounds {
 
  private:
   absl::Status CheckSpace() const;
+  // The settings of the phases, with what the federation says today.
+  GenerateSettings GenerateNow(const FederationNow& now) const;
+  UpdateSettings UpdateNow(const FederationNow& now) const;
+  FederationNow LookAtFederation() const;
   absl::Status Finish(const std::atomic<bool>& stop);
   absl::Status WriteReport();
   void AddToSummary(const proto::RoundCounts& counts) ABSL_LOCKS_EXCLUDED(mu_);

@@ -36,6 +36,11 @@ class Routes {
   }
 
   size_t ways() const { return sites_.size(); }
+  // What a URL gains after it was sent is sent, too.
+  bool cash_mode() const {
+    return map_ != nullptr &&
+           map_->map().rules().exchange() == proto::EXCHANGE_CASH;
+  }
   storage::SiteId site(size_t way) const { return sites_[way]; }
 
   // Cheap for pages in key order: one look-up for each host.

@@ -99,8 +99,12 @@ class Updater {
       all.reset();
       status = RunInRanges();
     }
-    if (!status.ok()) return status;
-    return FillQuota();
+    if (status.ok()) status = FillQuota();
+    if (status.ok() && settings_.gain_every > 0 &&
+        crawl_db_.journal().number() % settings_.gain_every == 0) {
+      status = crawl_db_.ReleaseGains().status();
+    }
+    return status;
   }
 
  private:
@@ -199,6 +203,14 @@ class Updater {
     const auto ways = static_cast<int64_t>(routes_.ways());
     std::vector<int64_t> places(
         routes_.ways(), std::max<int64_t>(settings_.new_pages / ways, 1));
+    const proto::RoundCounts counts = crawl_db_.journal().counts();
+    const auto& sent_to = counts.sent_to();
+    for (size_t way = 1; way < places.size(); ++way) {
+      // An update that was cut off has given some already.
+      const auto sent = sent_to.find(static_cast<uint32_t>(routes_.site(way)));
+      if (sent == sent_to.end()) continue;
+      places[way] = std::max<int64_t>(places[way] - sent->second, 0);
+    }
     places[Routes::kHere] = Room();
     return places;
   }
@@ -240,7 +252,11 @@ class Updater {
       if (way == Routes::kHere) {
         batch.local.push_back(std::move(url));
       } else if (routes_.WasSent(way, url.page)) {
-        batch.dropped.push_back({storage::kSentBefore, url.cash, 0});
+        if (routes_.cash_mode()) {
+          batch.gains.emplace_back(routes_.site(way), std::move(url));
+        } else {
+          batch.dropped.push_back({storage::kSentBefore, url.cash, 0});
+        }
       } else {
         elsewhere.push_back(std::move(url));
       }
@@ -316,7 +332,10 @@ class Updater {
       if (!counts.ok()) return counts.status();
     }
     if (elsewhere.empty()) return absl::OkStatus();
-    if (absl::Status s = crawl_db_.SendDeferred(elsewhere); !s.ok()) return s;
+    if (absl::Status s = crawl_db_.SendDeferred(elsewhere, /*for_round=*/true);
+        !s.ok()) {
+      return s;
+    }
     for (const auto& [site, page] : elsewhere) {
       routes_.Remember(routes_.WayOf(page.bytes), page);
     }

@@ -42,6 +42,9 @@ struct UpdateSettings {
   // outlive the update, and nobody else use it meanwhile.
   std::shared_ptr<const federation::MapView> map = nullptr;
   federation::SentUrlCache* sent = nullptr;
+  // In cash mode, what URLs gain that were sent before is sent every so many
+  // rounds, merged.
+  uint64_t gain_every = 4;
 };
 
 struct UpdateView {

@@ -82,6 +82,18 @@ class Admin {
                                     admin::RoundsState& reply) = 0;
   virtual absl::Status Reload(const admin::ReloadRequest& request,
                               admin::Reloaded& reply) = 0;
+
+  // The federation: kFailedPrecondition where the site is in none.
+  virtual absl::Status GetFederation(const admin::GetFederationRequest& request,
+                                     admin::Federation& reply) = 0;
+  virtual absl::Status ChangeFederation(
+      const admin::ChangeFederationRequest& request,
+      admin::FederationChange& reply) = 0;
+  virtual absl::Status PlanFederation(
+      const admin::ChangeFederationRequest& request,
+      admin::FederationPlan& reply) = 0;
+  virtual absl::Status VerifyFederation(const admin::VerifyRequest& request,
+                                        admin::Verification& reply) = 0;
 };
 
 }  // namespace gannet::sites

@@ -6,11 +6,13 @@
 // Memory is bounded in every verb: exports walk, hosts keep the first N.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
 #include "sites/admin/admin.h"
 #include "sites/admin/archive_meter.h"
+#include "sites/admin/federation_control.h"
 #include "sites/admin/rounds_control.h"
 #include "sites/config/site_config.h"
 #include "storage/mutex.h"
@@ -95,12 +97,29 @@ class LocalAdmin : public Admin {
   absl::Status Reload(const admin::ReloadRequest& request,
                       admin::Reloaded& reply) override;
 
+  // local_federation.cc
+  absl::Status GetFederation(const admin::GetFederationRequest& request,
+                             admin::Federation& reply) override;
+  absl::Status ChangeFederation(const admin::ChangeFederationRequest& request,
+                                admin::FederationChange& reply) override;
+  absl::Status PlanFederation(const admin::ChangeFederationRequest& request,
+                              admin::FederationPlan& reply) override;
+  absl::Status VerifyFederation(const admin::VerifyRequest& request,
+                                admin::Verification& reply) override;
+
+  // The site is in a federation from now on; null: no longer. It must outlive
+  // its time here.
+  void SetFederation(FederationControl* federation) {
+    federation_ = federation;
+  }
+
  private:
   storage::CrawlDb& db() { return store_.crawl_db(); }
 
   const std::string config_file_;
   storage::SiteStore& store_;
   RoundsControl* const rounds_;
+  std::atomic<FederationControl*> federation_ = nullptr;
   ArchiveMeter archive_meter_;
   // One full look at everything is enough at a time, and one backup.
   storage::Mutex verify_mu_;

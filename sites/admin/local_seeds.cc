@@ -51,6 +51,7 @@ absl::Status LocalAdmin::Inject(const admin::InjectRequest& request,
   reply.set_added(counts->added);
   reply.set_known(counts->known);
   reply.set_blocked(counts->blocked);
+  if (FederationControl* federation = federation_) federation->OnInjected();
   return absl::OkStatus();
 }
 
@@ -65,6 +66,16 @@ absl::Status LocalAdmin::Block(const admin::BlockRequest& request,
         "{} is not blocked; 'gannet block --list' shows what is", *domain));
   }
   if (!pages.ok()) return pages.status();
+  if (FederationControl* federation = federation_) {
+    if (absl::Status s = federation->Block(*domain, request.undo()); !s.ok()) {
+      return absl::Status(
+          s.code(),
+          fmt::format("{} is {} at this site, but the others could not be told "
+                      "({}); try again",
+                      *domain, request.undo() ? "no longer blocked" : "blocked",
+                      std::string(s.message())));
+    }
+  }
   reply.set_domain(*domain);
   reply.set_blocked(!request.undo());
   reply.set_pages(*pages);

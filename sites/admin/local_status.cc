@@ -67,6 +67,7 @@ absl::Status LocalAdmin::GetStatus(const admin::GetStatusRequest&,
   const auto space = std::filesystem::space(config()->site.data, none);
   if (!none) reply.set_free_bytes(space.available);
   if (rounds_ != nullptr) *reply.mutable_agent() = rounds_->Look();
+  if (FederationControl* federation = federation_) federation->AddTo(reply);
   return absl::OkStatus();
 }
 

@@ -66,6 +66,8 @@ nlohmann::json Repeated(const Message& message, const FieldDescriptor& field) {
   for (int i = 0; i < of.FieldSize(message, &field); ++i) {
     if (field.cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
       list.push_back(of.GetRepeatedString(message, &field, i));
+    } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE) {
+      list.push_back(of.GetRepeatedDouble(message, &field, i));
     } else {
       list.push_back(OfMessage(of.GetRepeatedMessage(message, &field, i)));
     }

@@ -146,6 +146,22 @@ class RemoteAdmin : public Admin {
                       admin::Reloaded& reply) override {
     return Ask(&Stub::Reload, request, reply, settings_.deadline);
   }
+  absl::Status GetFederation(const admin::GetFederationRequest& request,
+                             admin::Federation& reply) override {
+    return Ask(&Stub::GetFederation, request, reply, settings_.deadline);
+  }
+  absl::Status ChangeFederation(const admin::ChangeFederationRequest& request,
+                                admin::FederationChange& reply) override {
+    return Ask(&Stub::ChangeFederation, request, reply, kForever);
+  }
+  absl::Status PlanFederation(const admin::ChangeFederationRequest& request,
+                              admin::FederationPlan& reply) override {
+    return Ask(&Stub::PlanFederation, request, reply, kForever);
+  }
+  absl::Status VerifyFederation(const admin::VerifyRequest& request,
+                                admin::Verification& reply) override {
+    return Ask(&Stub::VerifyFederation, request, reply, kForever);
+  }
 
  private:
   static constexpr absl::Duration kForever = absl::InfiniteDuration();

@@ -7,8 +7,6 @@
 #include <grpcpp/resource_quota.h>
 #include <grpcpp/security/auth_metadata_processor.h>
 #include <grpcpp/security/server_credentials.h>
-#include <grpcpp/security/tls_certificate_provider.h>
-#include <grpcpp/security/tls_credentials_options.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 #include <sys/stat.h>
@@ -22,6 +20,7 @@
 #include "sites/agent/admin_service.h"
 #include "sites/agent/call_watcher.h"
 #include "sites/agent/certificate.h"
+#include "sites/agent/tls_credentials.h"
 #include "storage/mutex.h"
 
 namespace gannet::sites {
@@ -31,7 +30,6 @@ constexpr int kMostMessageBytes = 16 << 20;
 // Each call under way holds a thread; these are for calls beside the streams,
 // and for those that are told that there are too many.
 constexpr int kMostThreads = kMostStreams + 64;
-constexpr unsigned kLookAtFilesSeconds = 10;
 
 // Lets in who has an administrator's certificate, whatever the call.
 class AdministratorsOnly : public grpc::AuthMetadataProcessor {
@@ -53,14 +51,7 @@ class AdministratorsOnly : public grpc::AuthMetadataProcessor {
 };
 
 std::shared_ptr<grpc::ServerCredentials> TcpCredentials(const TlsSection& tls) {
-  grpc::experimental::TlsServerCredentialsOptions options(
-      std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(
-          tls.key, tls.cert, tls.ca, kLookAtFilesSeconds));
-  options.watch_root_certs();
-  options.watch_identity_key_cert_pairs();
-  options.set_cert_request_type(
-      GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-  auto credentials = grpc::experimental::TlsServerCredentials(options);
+  auto credentials = TlsServerCredentials(tls);
   credentials->SetAuthMetadataProcessor(std::make_shared<AdministratorsOnly>());
   return credentials;
 }

@@ -151,6 +151,27 @@ class AdminService::Service final : public admin::Admin::Service {
     return ToGrpc(admin_.Reload(*request, *reply));
   }
 
+  // --- The federation ---
+  grpc::Status GetFederation(Context*,
+                             const admin::GetFederationRequest* request,
+                             admin::Federation* reply) override {
+    return ToGrpc(admin_.GetFederation(*request, *reply));
+  }
+  grpc::Status ChangeFederation(Context*,
+                                const admin::ChangeFederationRequest* request,
+                                admin::FederationChange* reply) override {
+    return ToGrpc(admin_.ChangeFederation(*request, *reply));
+  }
+  grpc::Status PlanFederation(Context*,
+                              const admin::ChangeFederationRequest* request,
+                              admin::FederationPlan* reply) override {
+    return ToGrpc(admin_.PlanFederation(*request, *reply));
+  }
+  grpc::Status VerifyFederation(Context*, const admin::VerifyRequest* request,
+                                admin::Verification* reply) override {
+    return ToGrpc(admin_.VerifyFederation(*request, *reply));
+  }
+
  private:
   // A place among the streams, for as long as it lives.
   class Place {

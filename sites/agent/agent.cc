@@ -16,7 +16,9 @@
 #include "sites/agent/certificate.h"
 #include "sites/agent/library_logs.h"
 #include "sites/agent/reload.h"
+#include "sites/agent/round_messages.h"
 #include "sites/agent/round_runner.h"
+#include "sites/agent/site_federation.h"
 #include "sites/agent/site_rounds.h"
 #include "storage/mutex.h"
 
@@ -38,14 +40,22 @@ std::string Joined(const std::vector<std::string>& keys) {
 class Agent::Parts {
  public:
   Parts(AgentSettings settings, PreparedRounds prepared,
-        storage::SiteStore& store, Log& log)
+        std::unique_ptr<SiteFederation> federation, storage::SiteStore& store,
+        Log& log)
       : settings_(std::move(settings)),
         store_(store),
         log_(log),
         library_logs_(log),
-        rounds_(std::move(prepared), store),
+        federation_(std::move(federation)),
+        rounds_(std::move(prepared), store, federation_.get()),
         runner_(RunnerSettings(), rounds_, log),
         admin_(settings_.config, settings_.config_file, store, &runner_) {
+    if (federation_ != nullptr) {
+      federation_->CountPagesBy([this] {
+        return CountsMessage(rounds_.lifetime()).outcomes().fetched();
+      });
+      admin_.SetFederation(federation_.get());
+    }
     storage::MutexLock lock(&mu_);
     reload_.set_successful(true);
     *reload_.mutable_last_success() = ToMessage(absl::Now());
@@ -68,6 +78,7 @@ class Agent::Parts {
   Log& log_;
   const LibraryLogs library_logs_;
   AdminCalls calls_;
+  const std::unique_ptr<SiteFederation> federation_;  // Null: in none.
   SiteRounds rounds_;
   RoundRunner runner_;
   LocalAdmin admin_;
@@ -117,6 +128,9 @@ absl::Status Agent::Parts::Start() {
              {"data", config.site.data},
              {"schedule", config.crawl.schedule.ToText()},
              {"http", config.listen.http},
+             {"peers", federation_ == nullptr
+                           ? ""
+                           : fmt::format("port {}", federation_->port())},
              {"admin", config.listen.admin.empty()
                            ? ""
                            : fmt::format("port {}", server_->port())},
@@ -132,6 +146,7 @@ Agent::Parts::~Parts() {
   });
   runner_.End();
   servers.join();
+  if (federation_ != nullptr) federation_->CountPagesBy(nullptr);
 }
 
 void Agent::Parts::AddToLook(admin::AgentStatus& status) {
@@ -205,8 +220,15 @@ absl::StatusOr<std::unique_ptr<Agent>> Agent::Start(AgentSettings settings,
                                                     Log& log) {
   absl::StatusOr<PreparedRounds> prepared = settings.prepare(settings.config);
   if (!prepared.ok()) return prepared.status();
-  auto parts = std::make_unique<Parts>(std::move(settings),
-                                       *std::move(prepared), store, log);
+  std::unique_ptr<SiteFederation> federation;
+  if (settings.config.federation.map != MapSource::kNone) {
+    auto started = SiteFederation::Start(settings.config, store, log);
+    if (!started.ok()) return started.status();
+    federation = *std::move(started);
+  }
+  auto parts =
+      std::make_unique<Parts>(std::move(settings), *std::move(prepared),
+                              std::move(federation), store, log);
   if (absl::Status s = parts->Start(); !s.ok()) return s;
   return std::unique_ptr<Agent>(new Agent(std::move(parts)));
 }

@@ -23,7 +23,8 @@ namespace grpcx = grpc::experimental;
 constexpr std::string_view kPrefix = "/gannet.admin.Admin/";
 
 bool Changes(std::string_view method) {
-  static constexpr std::array<std::string_view, 10> kChanging = {
+  static constexpr std::array<std::string_view, 11> kChanging = {
+      "ChangeFederation",
       "Inject",
       "Block",
       "Forget",

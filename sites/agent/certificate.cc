@@ -5,10 +5,14 @@
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
 #include <ctime>
 #include <fstream>
 #include <memory>
 #include <sstream>
+#include <vector>
+
+#include "federation/map/map_check.h"
 
 namespace gannet::sites {
 namespace {
@@ -22,12 +26,26 @@ Certificate ReadCertificate(std::string_view pem) {
                      X509_free);
 }
 
-// Exactly: a name with a zero byte in it is another name.
-bool Is(const ASN1_STRING* text, std::string_view word) {
-  return text != nullptr &&
-         std::string_view(
-             reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
-             static_cast<size_t>(ASN1_STRING_length(text))) == word;
+// All of it: a name with a zero byte in it is another name.
+std::string_view TextOf(const ASN1_STRING* text) {
+  if (text == nullptr) return {};
+  return {reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
+          static_cast<size_t>(ASN1_STRING_length(text))};
+}
+
+std::vector<std::string> UrisOf(const X509* certificate) {
+  const std::unique_ptr<GENERAL_NAMES, decltype(&GENERAL_NAMES_free)> names(
+      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(
+          certificate, NID_subject_alt_name, nullptr, nullptr)),
+      GENERAL_NAMES_free);
+  std::vector<std::string> uris;
+  for (int i = 0; i < sk_GENERAL_NAME_num(names.get()); ++i) {
+    const GENERAL_NAME* name = sk_GENERAL_NAME_value(names.get(), i);
+    if (name->type == GEN_URI) {
+      uris.emplace_back(TextOf(name->d.uniformResourceIdentifier));
+    }
+  }
+  return uris;
 }
 
 absl::StatusOr<std::string> ReadFile(const char* key, const std::string& path) {
@@ -55,23 +73,28 @@ bool IsAdministrator(std::string_view pem) {
   const X509_NAME* subject = X509_get_subject_name(certificate.get());
   for (int i = -1; (i = X509_NAME_get_index_by_NID(
                         subject, NID_organizationalUnitName, i)) >= 0;) {
-    if (Is(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, i)),
-           kAdministratorsUnit)) {
+    if (TextOf(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, i))) ==
+        kAdministratorsUnit) {
       return true;
     }
   }
-  const std::unique_ptr<GENERAL_NAMES, decltype(&GENERAL_NAMES_free)> names(
-      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(
-          certificate.get(), NID_subject_alt_name, nullptr, nullptr)),
-      GENERAL_NAMES_free);
-  for (int i = 0; i < sk_GENERAL_NAME_num(names.get()); ++i) {
-    const GENERAL_NAME* name = sk_GENERAL_NAME_value(names.get(), i);
-    if (name->type == GEN_URI &&
-        Is(name->d.uniformResourceIdentifier, kAdministratorUri)) {
-      return true;
-    }
+  const std::vector<std::string> uris = UrisOf(certificate.get());
+  return std::find(uris.begin(), uris.end(), kAdministratorUri) != uris.end();
+}
+
+std::optional<std::string> SiteNameOf(std::string_view pem) {
+  const Certificate certificate = ReadCertificate(pem);
+  if (certificate == nullptr) return std::nullopt;
+  std::optional<std::string> name;
+  for (const std::string& uri : UrisOf(certificate.get())) {
+    if (!uri.starts_with(kSiteUriPrefix)) continue;
+    if (name.has_value()) return std::nullopt;
+    name = uri.substr(kSiteUriPrefix.size());
   }
-  return false;
+  if (!name.has_value() || !federation::CheckSiteName(*name).ok()) {
+    return std::nullopt;
+  }
+  return name;
 }
 
 absl::StatusOr<absl::Time> CheckTlsFiles(const TlsSection& tls) {

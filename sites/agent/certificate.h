@@ -1,11 +1,14 @@
-// What the agent asks of certificates: is this caller an administrator, and are
-// the site's own files in order? Functions only; safe from any thread.
+// What the agent asks of certificates: is this caller an administrator, which
+// site is it, and are the site's own files in order? Functions only; safe from
+// any thread.
 //
 // An administrator's certificate is signed by tls.ca and has OU=administrators
 // in its Subject, or the URI gannet:administrator among its alternative names.
-// Others of the same CA, such as those of sites, are not let in.
+// Others of the same CA, such as those of sites, are not let in. A site's has
+// the URI gannet:site:NAME. (certificate_authority.h makes both.)
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,10 +20,16 @@ namespace gannet::sites {
 
 inline constexpr std::string_view kAdministratorsUnit = "administrators";
 inline constexpr std::string_view kAdministratorUri = "gannet:administrator";
+inline constexpr std::string_view kSiteUriPrefix = "gannet:site:";
 
 // Of the first certificate in the PEM text; that it is signed was checked
 // before.
 bool IsAdministrator(std::string_view pem);
+
+// The name in the certificate's URI gannet:site:NAME. Nothing if there is none,
+// or more than one: nobody is two sites. That the certificate is signed was
+// checked before; that the map knows the name, is not.
+std::optional<std::string> SiteNameOf(std::string_view pem);
 
 // Until when the site's certificate is good. kInvalidArgument says which file
 // cannot be used and why: unreadable, no PEM, a key of another certificate.

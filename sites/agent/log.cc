@@ -75,8 +75,7 @@ const char* LogLevelName(LogLevel level) {
 }
 
 std::string LogLine(LogFormat format, absl::Time now, LogLevel level,
-                    std::string_view event,
-                    std::initializer_list<LogField> fields) {
+                    std::string_view event, absl::Span<const LogField> fields) {
   const std::string time =
       absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", now, absl::UTCTimeZone());
   if (format == LogFormat::kJson) {
@@ -107,7 +106,7 @@ Log::Log(const LogSection& settings, int fd, bool to_journal)
       level_(settings.level) {}
 
 void Log::Write(LogLevel level, std::string_view event,
-                std::initializer_list<LogField> fields) {
+                absl::Span<const LogField> fields) {
   if (!Shows(level)) return;
   std::string line;
   if (to_journal_ && format_ == LogFormat::kText) {

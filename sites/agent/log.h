@@ -18,6 +18,7 @@
 #include <variant>
 
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "sites/config/site_config.h"
 
 namespace gannet::sites {
@@ -40,7 +41,11 @@ class Log {
   void Warning(std::string_view event, std::initializer_list<LogField> fields);
   void Error(std::string_view event, std::initializer_list<LogField> fields);
   void Write(LogLevel level, std::string_view event,
-             std::initializer_list<LogField> fields);
+             std::initializer_list<LogField> fields) {
+    Write(level, event, absl::MakeConstSpan(fields.begin(), fields.size()));
+  }
+  void Write(LogLevel level, std::string_view event,
+             absl::Span<const LogField> fields);
 
  private:
   const LogFormat format_;
@@ -51,8 +56,7 @@ class Log {
 
 // The line without its end. `now` of InfinitePast: without a time.
 std::string LogLine(LogFormat format, absl::Time now, LogLevel level,
-                    std::string_view event,
-                    std::initializer_list<LogField> fields);
+                    std::string_view event, absl::Span<const LogField> fields);
 const char* LogLevelName(LogLevel level);
 
 }  // namespace gannet::sites

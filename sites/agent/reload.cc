@@ -9,7 +9,8 @@ bool CanBeReloaded(std::string_view key) {
   static constexpr std::array<std::string_view, 6> kNot = {
       "archive.prefix", "archive.file_size", "archive.level",
       "crawl.order",    "log.format",        "fetch.low_priority"};
-  for (const std::string_view section : {"site.", "listen.", "tls."}) {
+  for (const std::string_view section :
+       {"site.", "listen.", "crawl_db.", "federation.", "tls."}) {
     if (key.starts_with(section)) return false;
   }
   return std::find(kNot.begin(), kNot.end(), key) == kNot.end();
@@ -28,6 +29,8 @@ ConfigChange ChangeConfig(const SiteConfig& now, const SiteConfig& file) {
   change.config = file;
   change.config.site = now.site;
   change.config.listen = now.listen;
+  change.config.crawl_db = now.crawl_db;
+  change.config.federation = now.federation;
   change.config.tls = now.tls;
   change.config.crawl.order = now.crawl.order;
   change.config.fetch.low_priority = now.fetch.low_priority;

@@ -136,6 +136,8 @@ absl::StatusOr<PreparedRounds> PrepareRounds(const SiteConfig& config) {
   settings.update.drop_over_quota =
       config.update.over_quota == OverQuota::kDrop;
   settings.update.max_pages_per_host = config.urls.max_pages_per_host;
+  settings.update.gain_every =
+      static_cast<uint64_t>(config.federation.gain_every);
 
   if (absl::Status s = SetAddresses(config, settings.fetch.fetch); !s.ok()) {
     return s;

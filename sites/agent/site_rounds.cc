@@ -7,9 +7,12 @@
 
 namespace gannet::sites {
 
-SiteRounds::SiteRounds(PreparedRounds settings, storage::SiteStore& store)
+SiteRounds::SiteRounds(PreparedRounds settings, storage::SiteStore& store,
+                       jobs::FederationPart* federation)
     : store_(store),
-      running_(std::make_shared<Running>(std::move(settings), store)) {}
+      federation_(federation),
+      running_(
+          std::make_shared<Running>(std::move(settings), store, federation)) {}
 
 void SiteRounds::SetSettings(PreparedRounds settings) {
   storage::MutexLock lock(&mu_);
@@ -26,7 +29,8 @@ absl::StatusOr<bool> SiteRounds::RunOne(const std::atomic<bool>& stop) {
     storage::MutexLock lock(&mu_);
     if (next_.has_value()) {
       before_ = Sum(before_, running_->rounds.summary());
-      running_ = std::make_shared<Running>(*std::move(next_), store_);
+      running_ =
+          std::make_shared<Running>(*std::move(next_), store_, federation_);
       next_.reset();
     }
   }

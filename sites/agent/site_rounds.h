@@ -15,8 +15,10 @@ namespace gannet::sites {
 
 class SiteRounds : public RoundsJob {
  public:
-  // `store` must outlive this.
-  SiteRounds(PreparedRounds settings, storage::SiteStore& store);
+  // `store` must outlive this, and `federation`, which is null if the site is
+  // in none.
+  SiteRounds(PreparedRounds settings, storage::SiteStore& store,
+             jobs::FederationPart* federation = nullptr);
 
   // From the next round on.
   void SetSettings(PreparedRounds settings) ABSL_LOCKS_EXCLUDED(mu_);
@@ -33,14 +35,22 @@ class SiteRounds : public RoundsJob {
  private:
   // Rounds, and what their settings point at.
   struct Running {
-    Running(PreparedRounds from, storage::SiteStore& store)
-        : settings(std::move(from)), rounds(settings.settings, &store) {}
+    Running(PreparedRounds from, storage::SiteStore& store,
+            jobs::FederationPart* federation)
+        : settings(In(federation, std::move(from))),
+          rounds(settings.settings, &store) {}
+    static PreparedRounds In(jobs::FederationPart* federation,
+                             PreparedRounds settings) {
+      settings.settings.federation = federation;
+      return settings;
+    }
     PreparedRounds settings;
     jobs::Rounds rounds;
   };
   std::shared_ptr<Running> current() ABSL_LOCKS_EXCLUDED(mu_);
 
   storage::SiteStore& store_;
+  jobs::FederationPart* const federation_;
   storage::Mutex mu_;
   // Shared with who looks at the moment that it is replaced.
   std::shared_ptr<Running> running_ ABSL_GUARDED_BY(mu_);

@@ -23,6 +23,9 @@ user_agent:
                             # only loopback and test webs are crawled.
 
 listen:                     # Of 'gannet serve'.
+  peers: ""                 # The other sites of a federation, such as
+                            # 0.0.0.0:7701; "" is off. Beyond 127.0.0.1 it needs
+                            # tls.
   http: 127.0.0.1:7781      # Dashboard and metrics; "" is off. Anyone who reaches
                             # it may look, nobody may change anything.
   admin: ""                 # The admin API over TCP, for who has an administrator's
@@ -108,23 +111,45 @@ archive:
   min_free: 5GiB            # No new round begins with less left on the disk.
   level: 1                  # gzip, 1 (fast) to 12 (small).
 
+crawl_db:                   # Memory; indexes come on top, 2 MB per million pages.
+  cache: 128MiB             # Of what was read: more makes large sites faster.
+  write_buffers: 96MiB      # Of what is not sorted into tables yet.
+
 recrawl:
   interval: 30d             # A page is looked at again after this time.
   strategy: fixed
   share: auto
 
+federation:                 # Several sites that crawl one web together.
+  map: ""                   # Who keeps the list of sites: "" is nobody, this site
+                            # is for itself; registrar is one of the sites; file is
+                            # you, who copy it to all.
+  file: ""                  # Of 'map: file': where it is.
+  join: ""                  # HOST:PORT of any site of the federation, for 'gannet
+                            # federation join', and to find the others again.
+  address: ""               # HOST:PORT where others reach this site; "" is
+                            # listen.peers.
+  capacity: 1               # Its share of the web: 2 is twice that of 1.
+  insecure_peers: false     # true: without tls peers are listened to beyond
+                            # 127.0.0.1 too. Whoever reaches the port is believed.
+  cache: 3MiB               # URLs lately sent: most links repeat, and cross the
+                            # ocean once.
+  gain_every: 4             # Rounds between two sends of cash, with 'exchange: cash'.
+  # The rest is laid down when a federation is founded, and the same in all sites.
+  channel: domain           # What stays together in one site; or host.
+  exchange: urls            # A URL is sent once; or cash: what it gains later, too,
+                            # so that scores are right, for more traffic.
+
 tls:                        # Files in PEM, from this file's folder. They are looked
   ca: ""                    # at again as they change: renewing needs no restart.
   cert: ""                  # Who holds a certificate of the CA with
-  key: ""                   # OU=administrators may use the admin API.
+  key: ""                   # OU=administrators may use the admin API; sites have
+                            # the URI gannet:site:NAME. 'gannet federation certs'
+                            # makes them all.
 
 log:                        # Of 'gannet serve', on standard error.
   level: info               # debug info warning error
   format: text              # A line an event; or json, an object a line.
-
-# To come: they are refused while they do nothing.
-# listen:     peers
-# federation: map, join
 )";
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "sites/config/quantity.h"
+#include "sites/config/config_checks.h"
 #include "sites/config/value_checks.h"
 #include "sites/config/yaml_section.h"
 #include "storage/archive/archive_name.h"
@@ -20,12 +20,7 @@ constexpr uint64_t kMostBytes = uint64_t{1} << 60;
 constexpr int64_t kMostPages = 1'000'000'000;
 
 void Read(YamlSection section, SiteSection& site) {
-  section.Text("name", site.name,
-               "a name of letters, digits, '_', '.' and '-', up to 64",
-               [](const std::string& name) {
-                 return name.size() <= 64 &&
-                        storage::CheckNameParts("GANNET", name).ok();
-               });
+  section.Text("name", site.name, kSiteNameAllowed, IsSiteName);
   section.Text("data", site.data, "a folder's path, or \"\"",
                [](const std::string&) { return true; });
   std::optional<std::pair<double, double>> location;
@@ -54,7 +49,7 @@ void Read(YamlSection section, ListenSection& listen) {
   const auto is_right = [](const std::string& text) {
     return text.empty() || IsListenAddress(text);
   };
-  section.NotYet("peers", "", "listening to other sites is");
+  section.Text("peers", listen.peers, kListenAddressAllowed, is_right);
   section.Text("http", listen.http, kListenAddressAllowed, is_right);
   section.Text("admin", listen.admin, kListenAddressAllowed, is_right);
   section.End();
@@ -216,6 +211,13 @@ void Read(YamlSection section, ArchiveSection& archive) {
   section.End();
 }
 
+void Read(YamlSection section, CrawlDbSection& crawl_db) {
+  section.Size("cache", crawl_db.cache, 1 << 20, uint64_t{1} << 40);
+  section.Size("write_buffers", crawl_db.write_buffers, 4 << 20,
+               uint64_t{1} << 40);
+  section.End();
+}
+
 void Read(YamlSection section, RecrawlSection& recrawl) {
   section.Duration("interval", recrawl.interval, absl::Minutes(1),
                    absl::Hours(24 * 3650));
@@ -224,9 +226,28 @@ void Read(YamlSection section, RecrawlSection& recrawl) {
   section.End();
 }
 
-void ReadFederation(YamlSection section) {
-  section.NotYet("map", "", "federations are");
-  section.NotYet("join", "", "federations are");
+void Read(YamlSection section, FederationSection& federation) {
+  const auto is_right = [](const std::string& text) {
+    return text.empty() || IsHostPort(text);
+  };
+  section.Choice("map", federation.map,
+                 {{"", MapSource::kNone},
+                  {"registrar", MapSource::kRegistrar},
+                  {"file", MapSource::kFile}});
+  section.Text("file", federation.file, "the path of the map's file, or \"\"",
+               [](const std::string&) { return true; });
+  section.Text("join", federation.join, kHostPortAllowed, is_right);
+  section.Text("address", federation.address, kHostPortAllowed, is_right);
+  section.Number("capacity", federation.capacity, 1, 1000);
+  section.Flag("insecure_peers", federation.insecure_peers);
+  section.Size("cache", federation.cache, 64 << 10, uint64_t{1} << 40);
+  section.Number("gain_every", federation.gain_every, 1, 1'000'000);
+  section.Choice("channel", federation.channel,
+                 {{"domain", federation::ChannelUnit::kDomain},
+                  {"host", federation::ChannelUnit::kHost}});
+  section.Choice(
+      "exchange", federation.exchange,
+      {{"urls", ExchangeMode::kUrls}, {"cash", ExchangeMode::kCash}});
   section.End();
 }
 
@@ -261,54 +282,12 @@ void ReadAll(YamlSection file, SiteConfig& config) {
   Read(file.Section("parse"), config.parse);
   Read(file.Section("urls"), config.urls);
   Read(file.Section("archive"), config.archive);
+  Read(file.Section("crawl_db"), config.crawl_db);
   Read(file.Section("recrawl"), config.recrawl);
-  ReadFederation(file.Section("federation"));
+  Read(file.Section("federation"), config.federation);
   Read(file.Section("tls"), config.tls);
   Read(file.Section("log"), config.log);
   file.End();
-}
-
-// The value's place in the file, or that of the file.
-YAML::Mark PlaceOf(const YAML::Node& root, const char* section,
-                   const char* key) {
-  const YAML::Node node = root[section];
-  if (!node.IsDefined() || !node.IsMap()) return root.Mark();
-  const YAML::Node value = node[key];
-  return value.IsDefined() ? value.Mark() : root.Mark();
-}
-
-// Who may reach a port could otherwise do everything an operator can.
-void CheckTls(const YAML::Node& root, const SiteConfig& config,
-              YamlProblems& problems) {
-  const TlsSection& tls = config.tls;
-  if (config.listen.admin.empty() ||
-      !(tls.ca.empty() || tls.cert.empty() || tls.key.empty())) {
-    return;
-  }
-  problems.Add(PlaceOf(root, "listen", "admin"), "listen.admin",
-               "the admin API over TCP needs certificates: set tls.ca, "
-               "tls.cert and tls.key, or leave it \"\" and use the socket in "
-               "the data folder");
-}
-
-// Hosts are asked only after a first delay (jobs/fetch), so that a round as
-// short would fetch nothing, for ever. Named where the file has one of the two.
-void CheckTimeLimit(const YAML::Node& root, const SiteConfig& config,
-                    YamlProblems& problems) {
-  if (config.crawl.time_limit > config.fetch.delay) return;
-  YAML::Mark at = root.Mark();
-  for (const auto& [section, key] :
-       {std::pair("fetch", "delay"), std::pair("crawl", "time_limit")}) {
-    const YAML::Node node = root[section];
-    if (!node.IsDefined() || !node.IsMap()) continue;
-    const YAML::Node value = node[key];
-    if (value.IsDefined()) at = value.Mark();
-  }
-  problems.Add(at, "crawl.time_limit",
-               fmt::format("{} is not longer than fetch.delay ({}): no round "
-                           "would fetch anything",
-                           DurationText(config.crawl.time_limit),
-                           DurationText(config.fetch.delay)));
 }
 
 storage::UrlList ListOf(const UrlListSection& list) {
@@ -335,8 +314,7 @@ absl::StatusOr<SiteConfig> ParseSiteConfig(std::string_view text,
   SiteConfig config;
   ReadAll(YamlSection(root, "", problems), config);
   if (absl::Status s = problems.ToStatus(); !s.ok()) return s;
-  CheckTimeLimit(root, config, problems);
-  CheckTls(root, config, problems);
+  CheckTogether(root, config, problems);
   if (absl::Status s = problems.ToStatus(); !s.ok()) return s;
   return config;
 }
@@ -361,8 +339,8 @@ absl::StatusOr<SiteConfig> LoadSiteConfig(const std::string& path) {
   // "" is the file's own folder; an absolute path stands as it is.
   config->site.data = (folder / config->site.data).lexically_normal();
   if (config->site.data.empty()) config->site.data = ".";
-  for (std::string* file :
-       {&config->tls.ca, &config->tls.cert, &config->tls.key}) {
+  for (std::string* file : {&config->tls.ca, &config->tls.cert,
+                            &config->tls.key, &config->federation.file}) {
     if (!file->empty()) *file = (folder / *file).lexically_normal();
   }
   return config;

@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "federation/placement/channel.h"
 #include "sites/config/schedule.h"
 #include "storage/crawl_db/order.h"
 #include "storage/url/canonical.h"
@@ -43,6 +44,7 @@ struct UserAgentSection {
 
 // Addresses with ports; empty: not there.
 struct ListenSection {
+  std::string peers;                    // Other sites of the federation.
   std::string http = "127.0.0.1:7781";  // Dashboard and metrics.
   std::string admin;                    // The admin API, over TLS.
   bool operator==(const ListenSection&) const = default;
@@ -138,13 +140,43 @@ struct ArchiveSection {
   bool operator==(const ArchiveSection&) const = default;
 };
 
+// Memory of the crawl DB. Its tables' indexes come on top, some 2 MB per
+// million pages.
+struct CrawlDbSection {
+  uint64_t cache = 128 << 20;         // Of blocks that were read.
+  uint64_t write_buffers = 96 << 20;  // Of what is not in tables yet.
+  bool operator==(const CrawlDbSection&) const = default;
+};
+
 struct RecrawlSection {
   absl::Duration interval = absl::Hours(24 * 30);
   bool operator==(const RecrawlSection&) const = default;
 };
 
+enum class MapSource { kNone, kRegistrar, kFile };
+enum class ExchangeMode { kUrls, kCash };
+
+struct FederationSection {
+  MapSource map = MapSource::kNone;  // None: a site for itself.
+  std::string file;                  // Of MapSource::kFile.
+  std::string join;                  // Any site of the federation, HOST:PORT.
+  std::string address;          // Where others reach this; see PeersAddress().
+  int64_t capacity = 1;         // Its share of the web, against others'.
+  bool insecure_peers = false;  // Without TLS beyond loopback.
+  uint64_t cache = 3 << 20;     // Of URLs lately sent.
+  int64_t gain_every = 4;       // Rounds, with ExchangeMode::kCash.
+  // Rules: the same in all sites.
+  federation::ChannelUnit channel = federation::ChannelUnit::kDomain;
+  ExchangeMode exchange = ExchangeMode::kUrls;
+  bool operator==(const FederationSection&) const = default;
+};
+
 // Paths of files in PEM.
 struct TlsSection {
+  bool IsComplete() const {
+    return !ca.empty() && !cert.empty() && !key.empty();
+  }
+
   std::string ca, cert, key;
   bool operator==(const TlsSection&) const = default;
 };
@@ -168,7 +200,9 @@ struct SiteConfig {
   ParseSection parse;
   UrlsSection urls;
   ArchiveSection archive;
+  CrawlDbSection crawl_db;
   RecrawlSection recrawl;
+  FederationSection federation;
   TlsSection tls;
   LogSection log;
   bool operator==(const SiteConfig&) const = default;
@@ -177,6 +211,10 @@ struct SiteConfig {
   int64_t NewPages() const {
     return update.new_pages.value_or(4 * crawl.width);
   }
+  // Where others are told to reach this site.
+  const std::string& PeersAddress() const {
+    return federation.address.empty() ? listen.peers : federation.address;
+  }
 };
 
 // The file of a data folder.
@@ -184,8 +222,8 @@ inline constexpr std::string_view kSiteYaml = "site.yaml";
 
 // kInvalidArgument names all that is wrong, a line each:
 //   site.yaml:7:10: crawl.width: found 'lots', allowed is a whole number ...
-// kNotFound if there is no such file. Relative paths (`site.data`, `tls`) are
-// taken from the file's folder.
+// kNotFound if there is no such file. Relative paths (`site.data`, `tls`,
+// `federation.file`) are taken from the file's folder.
 absl::StatusOr<SiteConfig> LoadSiteConfig(const std::string& path);
 absl::StatusOr<SiteConfig> ParseSiteConfig(std::string_view text,
                                            std::string_view file_name);

@@ -8,6 +8,7 @@
 #include "jobs/fetch/address.h"
 #include "jobs/fetch/address_range.h"
 #include "jobs/fetch/connect_to.h"
+#include "storage/archive/archive_name.h"
 #include "storage/url/url.h"
 
 namespace gannet::sites {
@@ -42,6 +43,12 @@ bool CutPort(std::string_view text, std::string_view& host) {
   return true;
 }
 
+// The address before the port of a listen address.
+std::optional<jobs::Address> HostOf(std::string_view listen_address) {
+  return jobs::Address::Parse(
+      listen_address.substr(0, listen_address.rfind(':')));
+}
+
 }  // namespace
 
 bool IsToken(const std::string& text) {
@@ -53,6 +60,10 @@ bool IsToken(const std::string& text) {
 bool IsHeaderValue(const std::string& text) {
   return std::all_of(text.begin(), text.end(),
                      [](char c) { return c >= ' ' && c < 0x7f; });
+}
+
+bool IsSiteName(const std::string& text) {
+  return text.size() <= 64 && storage::CheckNameParts("GANNET", text).ok();
 }
 
 bool IsAgentName(const std::string& text) {
@@ -102,6 +113,23 @@ bool IsListenAddress(const std::string& text) {
   const bool ambiguous =
       host.find(':') != std::string::npos && !host.starts_with('[');
   return !ambiguous && IsAddress(host);
+}
+
+bool IsLoopback(const std::string& listen_address) {
+  const auto host = HostOf(listen_address);
+  if (!host.has_value()) return false;
+  return host->is_ipv4() ? host->bytes()[12] == 127
+                         : *host == jobs::Address::Parse("::1");
+}
+
+bool IsAnyAddress(const std::string& listen_address) {
+  const auto host = HostOf(listen_address);
+  return host == jobs::Address::Parse("0.0.0.0") ||
+         host == jobs::Address::Parse("::");
+}
+
+bool IsHostPort(const std::string& text) {
+  return text.find('/') == std::string::npos && IsConnectTo(text);
 }
 
 bool IsProxy(const std::string& text) {

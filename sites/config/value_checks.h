@@ -7,6 +7,10 @@
 
 namespace gannet::sites {
 
+inline constexpr char kSiteNameAllowed[] =
+    "a name of letters, digits, '_', '.' and '-', up to 64";
+bool IsSiteName(const std::string& text);
+
 // RFC 9309, 2.2.1: anything else ends the name that robots.txt files can use.
 inline constexpr char kAgentNameAllowed[] =
     "a name of letters, '_' and '-', which robots.txt files can name";
@@ -32,6 +36,12 @@ inline constexpr char kListenAddressAllowed[] =
     "an address of this machine with a port, such as 127.0.0.1:7781 or "
     "[::]:7781, or \"\" for none";
 bool IsListenAddress(const std::string& text);  // Port 0: any that is free.
+// Of a listen address: only this machine reaches it; every address is meant.
+bool IsLoopback(const std::string& listen_address);
+bool IsAnyAddress(const std::string& listen_address);
+inline constexpr char kHostPortAllowed[] =
+    "HOST:PORT, such as tokyo.example:7701 or [2001:db8::1]:7701, or \"\"";
+bool IsHostPort(const std::string& text);
 bool IsProxy(const std::string& text);
 
 }  // namespace gannet::sites

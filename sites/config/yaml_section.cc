@@ -288,7 +288,9 @@ void YamlSection::List(
 
 std::optional<size_t> YamlSection::Choose(
     const char* key, const std::vector<std::string>& names) {
-  const std::string allowed = fmt::format("{}", fmt::join(names, " or "));
+  std::vector<std::string> shown;
+  for (const std::string& name : names) shown.push_back(OrNothing(name));
+  const std::string allowed = fmt::format("{}", fmt::join(shown, " or "));
   const std::optional<std::string> text = Scalar(key, allowed);
   if (!text.has_value()) return std::nullopt;
   const auto found = std::find(names.begin(), names.end(), *text);

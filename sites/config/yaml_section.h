@@ -80,7 +80,7 @@ class YamlSection {
     std::vector<std::string> names;
     for (const auto& choice : choices) {
       names.emplace_back(choice.first);
-      if (choice.second == value) Note(key, choice.first);
+      if (choice.second == value) Note(key, OrNothing(names.back()));
     }
     const std::optional<size_t> chosen = Choose(key, names);
     if (chosen.has_value()) value = (choices.begin() + *chosen)->second;
@@ -98,6 +98,10 @@ class YamlSection {
  private:
   void Note(const char* key, std::string yaml) {
     problems_.NoteValue(PathOf(key), std::move(yaml));
+  }
+  // YAML takes an empty word for no value.
+  static std::string OrNothing(const std::string& word) {
+    return word.empty() ? "\"\"" : word;
   }
   // The value of the key, a scalar; null if it is not there or is none.
   std::optional<std::string> Scalar(const char* key, std::string_view allowed);

@@ -1,20 +1,17 @@
 #include "sites/console/init_command.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
 
 #include "sites/config/default_yaml.h"
 #include "sites/config/site_config.h"
+#include "sites/config/value_checks.h"
+#include "sites/console/new_file.h"
 #include "sites/console/output.h"
 #include "sites/console/terminal_text.h"
-#include "storage/archive/archive_name.h"
 
 namespace gannet::sites {
 namespace {
@@ -32,42 +29,14 @@ std::string NameFor(const Flags& flags) {
   if (!flags.name.empty()) return flags.name;
   const std::string last =
       fs::absolute(flags.folder).lexically_normal().filename().string();
-  const bool fits = last.size() <= 64 && !last.empty() &&
-                    storage::CheckNameParts("GANNET", last).ok();
-  return fits ? last : SiteSection{}.name;
-}
-
-// Never over a file that is there: O_EXCL.
-absl::Status WriteNew(const std::string& path, std::string_view text) {
-  const int fd = open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY, 0644);
-  if (fd < 0 && errno == EEXIST) {
-    return absl::AlreadyExistsError(fmt::format(
-        "{} exists already, and is left as it is; edit it, or choose another "
-        "folder",
-        path));
-  }
-  const bool written = fd >= 0 &&
-                       write(fd, text.data(), text.size()) ==
-                           static_cast<ssize_t>(text.size()) &&
-                       fsync(fd) == 0;
-  const int error = errno;
-  if (fd >= 0) close(fd);
-  if (written) return absl::OkStatus();
-  if (fd >= 0) unlink(path.c_str());
-  const std::string message =
-      fmt::format("cannot write {}: {}", path, strerror(error));
-  return error == ENOSPC || error == EDQUOT
-             ? absl::ResourceExhaustedError(message)
-             : absl::FailedPreconditionError(message);
+  return IsSiteName(last) ? last : SiteSection{}.name;
 }
 
 absl::Status WriteSiteYaml(const Flags& flags, const std::string& name,
                            const std::string& path) {
-  if (name.size() > 64 || !storage::CheckNameParts("GANNET", name).ok()) {
-    return absl::InvalidArgumentError(
-        fmt::format("--name: found '{}', allowed are letters, digits, '_', '.' "
-                    "and '-', up to 64",
-                    name));
+  if (!IsSiteName(name)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--name: found '{}', allowed is {}", name, kSiteNameAllowed));
   }
   std::error_code error;
   fs::create_directories(flags.folder, error);
@@ -75,7 +44,10 @@ absl::Status WriteSiteYaml(const Flags& flags, const std::string& name,
     return absl::FailedPreconditionError(
         fmt::format("cannot make {}: {}", flags.folder, error.message()));
   }
-  return WriteNew(path, DefaultSiteYaml(name));
+  const absl::Status written = WriteNewFile(path, DefaultSiteYaml(name));
+  if (!absl::IsAlreadyExists(written)) return written;
+  return absl::AlreadyExistsError(std::string(written.message()) +
+                                  "; edit it, or choose another folder");
 }
 
 ExitCode Init(const Flags& flags) {

@@ -11,6 +11,7 @@
 #include "sites/console/config_command.h"
 #include "sites/console/crawl_command.h"
 #include "sites/console/export_command.h"
+#include "sites/console/federation_command.h"
 #include "sites/console/forget_command.h"
 #include "sites/console/hosts_command.h"
 #include "sites/console/init_command.h"
@@ -50,5 +51,6 @@ int main(int argc, char** argv) {
   gannet::sites::AddBackupCommand(line);
   gannet::sites::AddRestoreCommand(line);
   gannet::sites::AddConfigCommand(line);
+  gannet::sites::AddFederationCommand(line);
   return line.Parse(argc, argv);
 }

@@ -35,6 +35,8 @@ storage::SiteStoreSettings StoreSettingsOf(const SiteConfig& config) {
   storage::SiteStoreSettings settings;
   settings.folder = config.site.data;
   settings.order = config.crawl.order;
+  settings.block_cache_bytes = config.crawl_db.cache;
+  settings.write_buffer_bytes = config.crawl_db.write_buffers;
   settings.archive.prefix = config.archive.prefix;
   settings.archive.site = config.site.name;
   settings.archive.file_size = config.archive.file_size;

@@ -161,6 +161,12 @@ bool IsAllDone(const jobs::RunSummary& summary,
 
 ExitCode RunHere(const ChosenSite& site, const SiteFlags& flags,
                  storage::SiteStore& store) {
+  if (site.config.federation.map != MapSource::kNone) {
+    return Report(absl::FailedPreconditionError(
+        "this site is in a federation (federation.map), so its rounds are run "
+        "by its agent: start it with 'gannet serve', and 'gannet round' asks "
+        "it"));
+  }
   absl::StatusOr<PreparedRounds> prepared = PrepareRounds(site.config);
   if (!prepared.ok()) return Report(prepared.status());
   PrepareProcess(site.config);

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "sites/admin/message_json.h"
 #include "sites/agent/agent.h"
 #include "sites/agent/round_settings.h"
 #include "sites/agent/run_agent.h"
@@ -83,6 +84,14 @@ ExitCode Serve(const Flags& flags) {
     DashboardSettings dashboard;
     dashboard.address = address;
     dashboard.healthy = std::move(healthy);
+    dashboard.federation = [&admin]() -> std::string {
+      admin::Federation reply;
+      if (!admin.GetFederation({}, reply).ok() || !reply.has_federation()) {
+        return "";
+      }
+      return MessageJson(reply).dump(-1, ' ', false,
+                                     nlohmann::json::error_handler_t::replace);
+    };
     auto server = DashboardServer::Start(dashboard, admin);
     if (!server.ok()) return server.status();
     // Not always the port of the configuration, which may be 0.

@@ -1,12 +1,8 @@
 #include "sites/console/verify_command.h"
 
-#include <fmt/format.h>
-
 #include <memory>
-#include <string>
 
-#include "sites/console/ask_site.h"
-#include "sites/console/terminal_text.h"
+#include "sites/console/verification_text.h"
 
 namespace gannet::sites {
 namespace {
@@ -15,35 +11,6 @@ struct Flags {
   SiteFlags site;
   bool full = false;
 };
-
-std::string ForPeople(const admin::Verification& reply) {
-  std::string text;
-  for (const admin::Verification::Check& check : reply.checks()) {
-    text += fmt::format("{}  {}: {}\n", check.ok() ? "ok    " : "BROKEN",
-                        check.name(), ForTerminal(check.detail()));
-  }
-  return text + (reply.ok()
-                     ? "all invariants hold\n"
-                     : "an invariant is broken: stop crawling with this data "
-                       "folder, and restore a backup\n");
-}
-
-ExitCode Verify(const Flags& flags) {
-  admin::VerifyRequest request;
-  request.set_full(flags.full);
-  bool ok = true;
-  const ExitCode code = AskSite<admin::VerifyRequest, admin::Verification>(
-      flags.site, &Admin::Verify, request,
-      [&](const admin::Verification& reply) {
-        ok = reply.ok();
-        return ForPeople(reply);
-      },
-      [&](const admin::Verification& reply) {
-        ok = reply.ok();
-        return MessageJson(reply);
-      });
-  return ok ? code : kFailed;
-}
 
 }  // namespace
 
@@ -57,7 +24,9 @@ void AddVerifyCommand(Command& parent) {
                "the last check that passed");
   command.Example("gannet verify --data ./tokyo --full",
                   "Exit code 0 if all holds, 1 if an invariant is broken.");
-  command.Run([flags] { return Verify(*flags); });
+  command.Run([flags] {
+    return AskVerification(flags->site, &Admin::Verify, flags->full);
+  });
 }
 
 }  // namespace gannet::sites

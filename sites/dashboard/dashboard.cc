@@ -34,7 +34,10 @@ HttpAnswer MetricsAnswer(Admin& admin, const HttpServer& server) {
     return answer;
   }
   answer.type = kMetricsType;
-  answer.body = MetricsText(status, LookAtProcess(), server.RequestsByCode());
+  admin::Federation federation;
+  if (!admin.GetFederation({}, federation).ok()) federation.Clear();
+  answer.body =
+      MetricsText(status, LookAtProcess(), server.RequestsByCode(), federation);
   return answer;
 }
 
@@ -45,7 +48,7 @@ DashboardServer::DashboardServer(const DashboardSettings& settings,
     : admin_(admin),
       rates_(std::make_unique<RateSampler>(admin, settings.sample_every,
                                            settings.history)),
-      api_(std::make_unique<JsonApi>(admin, *rates_)),
+      api_(std::make_unique<JsonApi>(admin, *rates_, settings.federation)),
       server_(std::make_unique<HttpServer>()) {}
 
 DashboardServer::~DashboardServer() { Stop(); }

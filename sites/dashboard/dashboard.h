@@ -31,6 +31,11 @@ struct DashboardSettings {
   // What the chart begins with, oldest first; the site's counters go on from
   // there.
   std::vector<RateSample> history = {};
+  // What /api/federation answers, as JSON:
+  //   {"federation": {"epoch": 7, "self": "tokyo", "sites": [...], ...}}
+  // (all of it: tests/sites/dashboard/demo_federation.cc). Nothing, or "": this
+  // site is in none. Called from several threads.
+  std::function<std::string()> federation = nullptr;
 };
 
 class DashboardServer {

@@ -95,13 +95,16 @@ uint64_t NumberOf(const nlohmann::json& report) {
 }  // namespace
 
 // A person sees a change within a second or two; hosts are all looked at.
-JsonApi::JsonApi(Admin& admin, const RateSampler& rates)
+JsonApi::JsonApi(Admin& admin, const RateSampler& rates,
+                 FederationJson federation)
     : admin_(admin),
       rates_(rates),
+      federation_json_(std::move(federation)),
       status_(absl::Milliseconds(500)),
       frontier_(absl::Seconds(10)),
       failing_hosts_(absl::Seconds(60)),
-      slow_hosts_(absl::Seconds(60)) {}
+      slow_hosts_(absl::Seconds(60)),
+      federation_(absl::Milliseconds(500)) {}
 
 void JsonApi::AddRoutes(HttpServer& server) {
   const auto add = [&](const char* path, std::set<std::string> keys,
@@ -135,6 +138,9 @@ void JsonApi::AddRoutes(HttpServer& server) {
       [this](const Query& query) { return Answer(Round(query)); });
   add("/api/page", {"url"},
       [this](const Query& query) { return Answer(Page(query)); });
+  add("/api/federation", {}, [this](const Query&) {
+    return Answer(federation_.Get([this] { return Federation(); }));
+  });
 }
 
 JsonApi::Text JsonApi::Status() {
@@ -217,6 +223,12 @@ JsonApi::Text JsonApi::Page(const Query& query) {
   admin::Page page;
   if (absl::Status got = admin_.GetPage(request, page); !got.ok()) return got;
   return Dump(MessageJson(page));
+}
+
+JsonApi::Text JsonApi::Federation() {
+  std::string json = federation_json_ ? federation_json_() : "";
+  if (json.empty()) json = R"({"federation":null})";
+  return json;
 }
 
 }  // namespace gannet::sites

@@ -9,6 +9,7 @@
 //   /api/rounds?most=N              the last reports, newest first
 //   /api/round?number=N             one report
 //   /api/page?url=U                 a page's record and outlinks
+//   /api/federation                 the federation, as this site sees it
 //
 // An answer other than 200 has {"error": why}; 202 is {"pending": true}: still
 // being found out, ask again soon.
@@ -28,8 +29,12 @@ namespace gannet::sites {
 
 class JsonApi {
  public:
-  // Both must outlive it.
-  JsonApi(Admin& admin, const RateSampler& rates);
+  // What /api/federation answers, as JSON; "" in a site that is in none. Called
+  // from several threads, but not at the same time.
+  using FederationJson = std::function<std::string()>;
+
+  // Both references must outlive it; `federation` may be none.
+  JsonApi(Admin& admin, const RateSampler& rates, FederationJson federation);
 
   // REQUIRES: `server` is not started, and stops before this ends.
   void AddRoutes(HttpServer& server);
@@ -44,13 +49,16 @@ class JsonApi {
   Text Rounds(const Query& query);
   Text Round(const Query& query);
   Text Page(const Query& query);
+  Text Federation();
 
   Admin& admin_;
   const RateSampler& rates_;
+  const FederationJson federation_json_;
   CachedAnswer status_;
   CachedAnswer frontier_;
   CachedAnswer failing_hosts_;
   CachedAnswer slow_hosts_;
+  CachedAnswer federation_;
 };
 
 }  // namespace gannet::sites

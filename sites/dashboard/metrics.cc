@@ -35,6 +35,21 @@ class Families {
                 const Map& values) {
     Labelled(Of(name, help, MetricType::Counter), label, values);
   }
+  // A counter by site and direction.
+  void BothWays(const char* name, const char* help,
+                const std::map<std::string, double>& sent,
+                const std::map<std::string, double>& received) {
+    MetricFamily& family = Of(name, help, MetricType::Counter);
+    for (const auto& [direction, values] :
+         {std::pair("received", &received), std::pair("sent", &sent)}) {
+      for (const auto& [site, value] : *values) {
+        ClientMetric metric = Metric(value);
+        metric.label.push_back({"direction", direction});
+        metric.label.push_back({"site", site});
+        family.metric.push_back(std::move(metric));
+      }
+    }
+  }
   void Time(const char* name, const char* help,
             const google::protobuf::Timestamp& time) {
     Gauge(name, help,
@@ -234,11 +249,70 @@ void AddProcess(const ProcessFigures& process, Families& out) {
         process.start_time_seconds);
 }
 
+// Labels are names of sites, which are few and the administrator's.
+void AddFederation(const admin::FederationState& state, Families& out) {
+  out.Gauge("gannet_federation_epoch", "Version of the map in force here.",
+            static_cast<double>(state.epoch()));
+  out.Gauge("gannet_federation_joined", "1 if this site is in the map.",
+            !state.self().empty() && state.sites_size() > 0);
+  out.Gauge("gannet_federation_registrar_up",
+            "1 if whoever keeps the map can be reached.",
+            state.registrar_reachable() || state.registrar().empty());
+  out.Gauge("gannet_federation_quiet", "1 if no site has anything left to do.",
+            state.quiet());
+  out.Gauge("gannet_federation_paused", "1 if no site begins a round.",
+            state.paused());
+  out.Gauge("gannet_hand_off_pages",
+            "Pages that are to move to other sites, as far as is known here.",
+            static_cast<double>(state.handing_off().pages_left()));
+  out.Counter("gannet_peer_calls_refused_total",
+              "Calls of strangers and of broken peers.",
+              static_cast<double>(state.refused_calls()));
+  out.Counter("gannet_exchange_batches_refused_total",
+              "Batches that another site sent and that could not be taken.",
+              static_cast<double>(state.refused_batches()));
+  out.Counter("gannet_exchange_batches_repeated_total",
+              "Batches that came again, and were taken once.",
+              static_cast<double>(state.repeated_batches()));
+  out.Counter("gannet_sent_cache_lookups_total",
+              "Found URLs of other sites looked up in the sent-URL cache.",
+              static_cast<double>(state.sent_cache_lookups()));
+  out.Counter("gannet_sent_cache_hits_total",
+              "Of these, URLs that were sent before.",
+              static_cast<double>(state.sent_cache_hits()));
+  Values up, lag, round_trip, urls_out, urls_in, bytes_out, bytes_in;
+  for (const admin::FederationSite& site : state.sites()) {
+    if (site.is_self() || site.state() == "invited") continue;
+    up[site.name()] = site.alive();
+    lag[site.name()] = static_cast<double>(site.lag());
+    if (site.has_round_trip_seconds()) {
+      round_trip[site.name()] = site.round_trip_seconds();
+    }
+    urls_out[site.name()] = static_cast<double>(site.sent_urls());
+    urls_in[site.name()] = static_cast<double>(site.received_urls());
+    bytes_out[site.name()] = static_cast<double>(site.sent_bytes());
+    bytes_in[site.name()] = static_cast<double>(site.received_bytes());
+  }
+  if (up.empty()) return;
+  out.Gauges("gannet_site_up", "1 if the other site is heard of.", "site", up);
+  out.Gauges("gannet_site_epoch_lag",
+             "Epochs that the other site's map is behind.", "site", lag);
+  if (!round_trip.empty()) {
+    out.Gauges("gannet_site_round_trip_seconds",
+               "Time that the other site takes to answer.", "site", round_trip);
+  }
+  out.BothWays("gannet_exchange_urls_total",
+               "URLs that sites have passed to each other.", urls_out, urls_in);
+  out.BothWays("gannet_exchange_bytes_total",
+               "Bytes of the batches that carried them.", bytes_out, bytes_in);
+}
+
 }  // namespace
 
 std::string MetricsText(const admin::Status& status,
                         const ProcessFigures& process,
-                        const std::map<int, int64_t>& http_requests_by_code) {
+                        const std::map<int, int64_t>& http_requests_by_code,
+                        const admin::Federation& federation) {
   Families out;
   if (status.has_agent()) {
     AddAgent(status.agent(), out);
@@ -246,6 +320,7 @@ std::string MetricsText(const admin::Status& status,
     AddLifetime(status.agent(), out);
   }
   AddStatus(status, out);
+  if (federation.has_federation()) AddFederation(federation.federation(), out);
   Values requests;
   for (const auto& [code, count] : http_requests_by_code) {
     requests[std::to_string(code)] = static_cast<double>(count);

@@ -13,10 +13,12 @@
 
 namespace gannet::sites {
 
-// What an agent alone knows is left out if `status` has none.
+// What an agent alone knows is left out if `status` has none, and so is the
+// federation if the site is in none.
 std::string MetricsText(const admin::Status& status,
                         const ProcessFigures& process,
-                        const std::map<int, int64_t>& http_requests_by_code);
+                        const std::map<int, int64_t>& http_requests_by_code,
+                        const admin::Federation& federation = {});
 
 // The Content-Type that goes with it.
 inline constexpr char kMetricsType[] =

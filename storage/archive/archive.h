@@ -151,6 +151,14 @@ class Archive {
   absl::StatusOr<std::vector<std::string>> ReadOutlinks(
       const Position& position);
 
+  // Calls `visit` with each page's URL and outlinks, of all files that are
+  // there, oldest first, until it says false; one that is being written is read
+  // as far as it is now. A page that was fetched twice comes twice.
+  absl::Status ForEachOutlinks(
+      const std::function<bool(std::string_view url,
+                               const std::vector<std::string>& outlinks)>&
+          visit);
+
   // Finished and released files, by number.
   absl::StatusOr<std::vector<FinishedFile>> List();
 

@@ -136,6 +136,33 @@ absl::StatusOr<std::vector<std::string>> Archive::ReadOutlinks(
   return ParseOutlinks(*block);
 }
 
+absl::Status Archive::ForEachOutlinks(
+    const std::function<bool(std::string_view,
+                             const std::vector<std::string>&)>& visit) {
+  std::vector<FileNumber> numbers;
+  {
+    MutexLock lock(&mu_);
+    for (const auto& [number, entry] : files_) numbers.push_back(number);
+  }
+  for (const FileNumber number : numbers) {
+    const std::string where = "archive file " + Digits(number);
+    auto reader = ReaderAt(number, 0);
+    if (absl::IsNotFound(reader.status())) continue;  // Released.
+    if (!reader.ok()) return reader.status();
+    for (;;) {
+      auto found = (*reader)->Next();
+      if (!found.ok()) return InFile(found.status(), where);
+      if (!*found) break;
+      if ((*reader)->header().type != RecordType::kMetadata) continue;
+      const std::string url((*reader)->header().Get("WARC-Target-URI"));
+      auto block = (*reader)->ReadWholeBlock();
+      if (!block.ok()) return InFile(block.status(), where);
+      if (!visit(url, ParseOutlinks(*block))) return absl::OkStatus();
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<FinishedFile>> Archive::List() {
   MutexLock finishing(&finish_mu_);
   std::map<FileNumber, Entry> entries;

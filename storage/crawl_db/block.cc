@@ -72,11 +72,6 @@ absl::StatusOr<int64_t> MovePages(
   return moved;
 }
 
-bool WasTakenOut(const proto::PageRecord& record) {
-  return record.place() == proto::FINISHED &&
-         record.finished_reason() == kBlockedByOperator;
-}
-
 }  // namespace
 
 absl::Status CrawlDb::SetBlockStage(
@@ -113,15 +108,7 @@ absl::StatusOr<int64_t> CrawlDb::TakeOut(std::string_view domain) {
       [&](Edit& edit, std::string_view page, proto::PageRecord& record) {
         if (record.place() == proto::FINISHED) return false;
         LeavePlace(*store_, edit, page, record);
-        proto::BeforeBlock& before = *record.mutable_before_block();
-        before.set_state(record.state());
-        before.set_place(record.place());
-        before.set_ready_ms(record.ready_ms());
-        record.set_cash(0);
-        record.clear_ready_ms();
-        record.set_state(proto::BLOCKED);
-        record.set_place(proto::FINISHED);
-        record.set_finished_reason(kBlockedByOperator);
+        MarkTakenOut(record);
         ++edit.delta.finished_pages;
         return true;
       });
@@ -141,19 +128,8 @@ absl::StatusOr<int64_t> CrawlDb::PutBack(std::string_view domain) {
       [&](Edit& edit, std::string_view page, proto::PageRecord& record) {
         if (!WasTakenOut(record) || store_->IsBlocked(page)) return false;
         --edit.delta.finished_pages;
-        record.clear_finished_reason();
-        const proto::BeforeBlock before = record.before_block();
-        if (record.has_before_block()) {
-          record.set_state(before.state());
-        } else if (record.visited_ms() == 0) {  // By an older version.
-          record.set_state(proto::NEW);
-        }
-        record.clear_before_block();
-        if (before.place() == proto::SCHEDULED) {
-          EnterSchedule(*store_, edit, page, record, before.ready_ms());
-        } else {
-          EnterFrontier(*store_, edit, page, record);
-        }
+        UnmarkTakenOut(record);
+        EnterPlace(*store_, edit, page, record);
         return true;
       });
   if (!moved.ok()) return moved;

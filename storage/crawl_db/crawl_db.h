@@ -87,6 +87,9 @@ struct FrontierPage {
   uint8_t step = 0;
 };
 
+// Whether the pages of a host may be fetched; an empty one says yes to all.
+using HostFilter = std::function<bool(std::string_view host)>;
+
 struct FrontierSample {
   uint64_t score = 0;
   uint32_t depth = 0;
@@ -142,6 +145,9 @@ struct Settlement {
   int64_t most_host_pages = 0;
   std::vector<Found> deferred;
   std::vector<std::pair<SiteId, Found>> remote;
+  // What pages gain that other sites were sent before: it waits apart, merged,
+  // until ReleaseGains().
+  std::vector<std::pair<SiteId, Found>> gains;
   struct Drop {
     std::string reason;
     int64_t cash = 0;
@@ -161,6 +167,14 @@ struct OutboxCut {
   proto::OutboxBatch batch;
 };
 
+// What CutPages() has cut.
+struct PagesCut {
+  uint64_t sequence = 0;  // Of the batch; 0: there was nothing to cut.
+  int64_t pages = 0;      // In it.
+  size_t hosts_done = 0;  // So many of the hosts, from the first, are through.
+  int64_t in_round = 0;   // Pages of these that the open round has.
+};
+
 // A batch that another site has sent.
 struct Delivery {
   Peer from;
@@ -170,6 +184,13 @@ struct Delivery {
   // No longer, or not yet, this site's: on to those that own them.
   std::vector<std::pair<SiteId, Found>> forwarded;
   std::vector<Settlement::Drop> dropped;
+  // Pages that come from there to stay, and the records of hosts; stored
+  // whoever owns them.
+  std::vector<proto::MovedPage> moved;
+  std::vector<HostUpdate> hosts;  // Distinct.
+  std::vector<Settlement::Drop> dropped_moved;
+  // Not 0: all has moved, for the change of that epoch.
+  uint64_t complete_for = 0;
   // A known page receives the cash; otherwise it is dropped and counted.
   bool known_gain = false;
   int64_t most_host_pages = 0;  // As in Settlement.
@@ -179,6 +200,7 @@ struct Receipt {
   uint64_t last = 0;    // All batches up to this one are on the disk.
   bool is_new = false;  // It had not come before.
   PutCounts counts;
+  int64_t moved = 0;  // Pages that came to stay.
 };
 
 // Why cash was dropped of a URL that another site was sent before. On disk too.
@@ -214,8 +236,10 @@ class CrawlDb {
 
   // The best `width` pages of hosts that do not rest, at most `per_host` of one
   // host, the open round's pages counted in. Changes nothing. Costs the width
-  // (essay in frontier.cc).
-  absl::StatusOr<Selection> Top(size_t width, size_t per_host);
+  // (essay in frontier.cc), and the hosts in its way that `may_crawl` forbids;
+  // it is asked once for each host.
+  absl::StatusOr<Selection> Top(size_t width, size_t per_host,
+                                const HostFilter& may_crawl = {});
   // Moves pages from the frontier to the open round's fetch list. A page that
   // has moved since Top saw it is left out. Returns how many were taken.
   // REQUIRES: `selection` is Top's, in its order.
@@ -280,22 +304,44 @@ class CrawlDb {
   absl::StatusOr<PutCounts> Undefer(absl::Span<const PageKey> pages,
                                     const Moment& moment,
                                     int64_t most_host_pages = 0);
-  // Moves deferred URLs to outboxes; those not deferred are skipped.
-  absl::Status SendDeferred(absl::Span<const std::pair<SiteId, PageKey>> pages);
+  // Moves deferred URLs to outboxes; those not deferred are skipped. With
+  // `for_round` they count for the open round, as what Settle() sends does.
+  absl::Status SendDeferred(absl::Span<const std::pair<SiteId, PageKey>> pages,
+                            bool for_round = false);
+  // Where a page goes; nothing: it is this site's own.
+  using OwnerOf = std::function<std::optional<SiteId>(std::string_view page)>;
+  // The same with all deferred URLs that `owner` gives to another site. Returns
+  // how many. Many writes; cut off, it can be called again.
+  absl::StatusOr<int64_t> SweepDeferred(const OwnerOf& owner);
+  // URLs that their owners may have lost wait for them again, with no cash:
+  // that is lost, too. kInvalidArgument if one has some, or no page key.
+  absl::Status SendAgain(absl::Span<const std::pair<SiteId, Found>> urls);
+  // What was gained by pages that other sites were sent (Settlement::gains)
+  // goes to their outboxes. Returns how many. Many writes, as above.
+  absl::StatusOr<int64_t> ReleaseGains();
 
   // --- What is sent to other sites (sending.cc) ------------------------------
 
   // To be called before anything is sent to that life of a site. Where the last
-  // was another, or this site's own, what was being sent waits again.
+  // was another, or this site's own, what was being sent waits again, and pages
+  // that were moving are back.
   absl::Status OpenPair(const Peer& to);
+  // The same for a site that is gone: nothing is being sent to it any more.
+  // What waits in its outbox stays there, for Reroute().
+  absl::Status ClosePair(SiteId to);
+  // Sites that something waits for, or is numbered for.
+  absl::StatusOr<std::vector<SiteId>> Destinations();
   // Cuts the next batch out of an outbox, synced: at least one URL, and no more
   // than these. kNotFound if it is empty.
   // kFailedPrecondition: OpenPair() was not called for these lives.
   absl::StatusOr<OutboxCut> CutOutbox(
       const Peer& to, size_t most,
       size_t most_bytes = std::numeric_limits<size_t>::max());
-  // Batches cut and not yet acknowledged, oldest first.
-  absl::StatusOr<std::vector<OutboxCut>> Sending(SiteId destination);
+  // Batches cut and not yet acknowledged, oldest first: at most so many, of
+  // those with a number greater than `after`.
+  absl::StatusOr<std::vector<OutboxCut>> Sending(
+      SiteId destination, uint64_t after = 0,
+      size_t most = std::numeric_limits<size_t>::max());
   // The other site has all up to `last`; acknowledged twice is harmless.
   // kInvalidArgument: it never was sent. kDataLoss: it had more before.
   absl::Status Acknowledge(const Peer& by, uint64_t last);
@@ -304,10 +350,22 @@ class CrawlDb {
   // this one, if `owner` says nothing. Batches that were cut stay: who gets
   // them forwards them. Returns how many. Many writes; cut off, it can be
   // called again.
-  absl::StatusOr<int64_t> Reroute(
-      SiteId from,
-      const std::function<std::optional<SiteId>(std::string_view page)>& owner,
-      const Moment& moment);
+  absl::StatusOr<int64_t> Reroute(SiteId from, const OwnerOf& owner,
+                                  const Moment& moment);
+
+  // --- Pages that move to other sites (moving.cc) ----------------------------
+
+  // Cuts the next batch out of the pages of these hosts, in their order,
+  // synced: the pages are known here no longer. Those of the open round stay. A
+  // host's record goes with the last of its pages, or alone. No more than about
+  // these bytes, but at least one page.
+  // kFailedPrecondition: OpenPair() was not called for these lives.
+  absl::StatusOr<PagesCut> CutPages(const Peer& to,
+                                    absl::Span<const HostKey> hosts,
+                                    size_t most, size_t most_bytes = 1 << 20);
+  // Cuts a batch that says: what moves to you because of that epoch's change,
+  // you have with this. Nothing if that was said before (sent_pair()).
+  absl::Status CutComplete(const Peer& to, uint64_t placed_epoch);
 
   // --- What other sites send (receiving.cc) ----------------------------------
 
@@ -317,6 +375,8 @@ class CrawlDb {
                                   const Moment& moment)
       ABSL_LOCKS_EXCLUDED(receive_mu_);
   absl::StatusOr<proto::ReceivedPair> received_pair(const Peer& from);
+  // The last epoch for which that life of a site has moved all; 0: none.
+  absl::StatusOr<uint64_t> completed_for(const Peer& from);
 
   // --- Pages and hosts (records.cc) ------------------------------------------
 
@@ -349,6 +409,12 @@ class CrawlDb {
   absl::StatusOr<proto::ArchiveState> archive_state();
   absl::StatusOr<proto::SiteIdentity> identity();
   absl::Status SetIdentity(const proto::SiteIdentity& identity);
+
+  // Small things that others keep here, by name: the federation's map, say.
+  // kNotFound if there is none of that name.
+  absl::StatusOr<std::string> GetNote(std::string_view name);
+  // Synced.
+  absl::Status PutNote(std::string_view name, std::string_view bytes);
 
   // Copies the DB into the new folder `to`, in which Open() finds it as it is
   // now; others may write meanwhile. Cheap on the same disk: files that never
@@ -420,15 +486,38 @@ class CrawlDb {
   // What waits deferred for remote URLs goes with them.
   absl::Status JoinDeferred(Edit& edit,
                             std::vector<std::pair<SiteId, Found>>& remote);
+  using Remote = absl::Span<const std::pair<SiteId, Found>>;
   absl::Status AddWaiting(Edit& edit, absl::Span<const Found> found,
-                          absl::Span<const std::pair<SiteId, Found>> remote);
+                          Remote remote, Remote gains = {});
+  absl::Status AddOutbox(Edit& edit, Remote remote, bool as_gains);
+  // At most so many rows of gains, of one site or of all; they wait no longer.
+  absl::StatusOr<std::vector<std::pair<SiteId, Found>>> TakeGains(
+      Edit& edit, std::optional<SiteId> of, size_t most);
+  // All but the last few of a site's.
+  absl::Status ReleaseManyGains(SiteId of);
+  // Gives the batch its number and writes it.
+  absl::Status FinishCut(Edit& edit, SiteId to, proto::SentPair pair,
+                         OutboxCut& cut);
+  // What was being sent to the site is again where it was before it was cut.
+  absl::Status TakeBack(Edit& edit, SiteId site);
+  // Puts pages where they say they are; what is known already is merged.
+  // Returns how many. Stripes locked.
+  absl::StatusOr<int64_t> AddMoved(Edit& edit,
+                                   std::vector<proto::MovedPage> pages,
+                                   const Moment& moment);
+  absl::Status AddMovedHost(Edit& edit, const HostUpdate& update);
   // Counts what others send; kInvalidArgument if it cannot be.
   static absl::Status AddReceived(Edit& edit, const Found& url);
+  static absl::Status AddTakenOver(Edit& edit, int64_t cash);
   absl::Status CheckRoomFor(int64_t received) const;
   absl::Status AddHost(Edit& edit, const HostUpdate& update, bool by_wake);
 
   std::unique_ptr<Store> store_;
   Mutex receive_mu_;  // Taken before any stripe.
+  // Behind the last row that was cut, by destination: before it are the
+  // tombstones of all that was cut, which cost more than the rows. Guarded by
+  // all stripes.
+  std::map<SiteId, std::string> next_cut_;
 };
 
 }  // namespace gannet::storage

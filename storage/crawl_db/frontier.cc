@@ -19,7 +19,10 @@
 // rests may stay for weeks while its pages gather at the top, so when Top meets
 // them, Claim puts them aside, under the host ('r' rows). Each is moved once,
 // and back when the host wakes: best first, as many as the round is wide, the
-// rest with the next round.
+// rest with the next round. Hosts that the caller forbids (they are about to
+// move to another site, or have not wholly come from one) stay where they are
+// and are stepped over: that lasts as long as a hand-off, and nothing has to be
+// woken when it is over.
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
@@ -111,7 +114,8 @@ class FrontierTaker {
 
 }  // namespace
 
-absl::StatusOr<Selection> CrawlDb::Top(size_t width, size_t per_host) {
+absl::StatusOr<Selection> CrawlDb::Top(size_t width, size_t per_host,
+                                       const HostFilter& may_crawl) {
   absl::flat_hash_map<absl::uint128, size_t> taken;  // By host.
   // Only a round that goes on after a kill has pages here; otherwise there are
   // just the tombstones of earlier rounds, and these took half of Top's time.
@@ -130,6 +134,13 @@ absl::StatusOr<Selection> CrawlDb::Top(size_t width, size_t per_host) {
   Selection selection;
   selection.pages.reserve(width);
   taken.reserve(width);
+  absl::flat_hash_map<absl::uint128, bool> may;  // By host.
+  const auto is_allowed = [&](std::string_view host, absl::uint128 hash) {
+    if (!may_crawl) return true;
+    const auto [it, is_new] = may.try_emplace(hash, false);
+    if (is_new) it->second = may_crawl(host);
+    return it->second;
+  };
   const bool somebody_rests = store_->AnyHostHasPagesAside();
   std::unique_ptr<rocksdb::Iterator> it(
       store_->db().NewIterator(LongRead(), store_->column(Column::kFrontier)));
@@ -154,8 +165,9 @@ absl::StatusOr<Selection> CrawlDb::Top(size_t width, size_t per_host) {
       continue;
     }
     if (!rests) {
-      size_t& count = taken[Hash128(host)];
-      if (count < per_host) {
+      const absl::uint128 hash = Hash128(host);
+      size_t& count = taken[hash];
+      if (count < per_host && is_allowed(host, hash)) {
         ++count;
         stepped_over = 0;
         selection.pages.push_back({PageKey{std::string(page)}, step});

@@ -76,8 +76,12 @@ int64_t ToMillis(absl::Time time) { return absl::ToUnixMillis(time); }
 
 namespace keys {
 
+std::string Note(std::string_view name) { return "note/" + std::string(name); }
+
+std::string SentPrefix() { return "sent/"; }
+
 std::string SentPair(SiteId destination) {
-  return "sent/" + std::to_string(static_cast<uint32_t>(destination));
+  return SentPrefix() + std::to_string(static_cast<uint32_t>(destination));
 }
 
 std::string ReceivedPrefix() { return "received/"; }
@@ -170,14 +174,20 @@ std::string Sending(SiteId destination, uint64_t sequence) {
               BigEndian64(sequence));
 }
 
+std::string Gains(SiteId destination, std::string_view page) {
+  return Join('g', BigEndian32(static_cast<uint32_t>(destination)), page);
+}
+
 bool ParseOutbox(std::string_view key, SiteId& destination,
                  std::string_view& rest) {
-  if (key.size() < 6 || (key[0] != 'u' && key[0] != 's')) return false;
+  if (key.size() < 6 || (key[0] != 'u' && key[0] != 's' && key[0] != 'g')) {
+    return false;
+  }
   uint32_t site = 0;
   for (int i = 1; i < 5; ++i) site = site << 8 | static_cast<uint8_t>(key[i]);
   destination = SiteId{site};
   rest = key.substr(5);
-  return key[0] == 'u' || rest.size() == sizeof(uint64_t);
+  return key[0] != 's' || rest.size() == sizeof(uint64_t);
 }
 
 std::string After(std::string_view prefix) {

@@ -13,7 +13,8 @@
 //   rounds   'f' page: still to fetch; 's' page: its outlinks; 'j' the journal;
 //            'r' number: a round's report
 //   deferred 'u' page; 'c' ~cash, page: the index by cash
-//   outbox   'u' destination, page; 's' destination, sequence: being sent
+//   outbox   'u' destination, page; 's' destination, sequence: being sent;
+//            'g' destination, page: what a page that was sent has gained since
 //
 // The bucket is a small hash of the registrable domain: a domain is one key
 // range, and neighbouring domains do not pile up in one bucket.
@@ -75,6 +76,8 @@ inline constexpr char kIdentity[] = "identity";
 inline constexpr char kVerified[] = "verified";
 inline constexpr char kBlockList[] = "blocked";
 inline constexpr char kOrder[] = "order";
+std::string Note(std::string_view name);
+std::string SentPrefix();
 std::string SentPair(SiteId destination);
 std::string ReceivedPrefix();
 std::string ReceivedPair(SiteId from, uint64_t incarnation);
@@ -108,7 +111,8 @@ bool ParseDeferredByCash(std::string_view key, int64_t& cash,
 
 std::string Outbox(SiteId destination, std::string_view page);
 std::string Sending(SiteId destination, uint64_t sequence);
-// Of both kinds of row; `rest` is the page, or the sequence number's eight
+std::string Gains(SiteId destination, std::string_view page);
+// Of all kinds of row; `rest` is the page, or the sequence number's eight
 // bytes.
 bool ParseOutbox(std::string_view key, SiteId& destination,
                  std::string_view& rest);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "storage/crawl_db/crawl_db.h"
 #include "storage/crawl_db/store.h"
 
 namespace gannet::storage {
@@ -75,9 +76,9 @@ inline void LeaveRound(Store& store, Edit& edit, std::string_view page) {
   edit.unclaimed.emplace_back(page);
 }
 
-// Out of wherever it is; its cash goes to the root.
-inline void LeavePlace(Store& store, Edit& edit, std::string_view page,
-                       const proto::PageRecord& record) {
+// Out of wherever it is; where its cash goes is for the caller to say.
+inline void LeaveColumns(Store& store, Edit& edit, std::string_view page,
+                         const proto::PageRecord& record) {
   if (record.place() == proto::SCHEDULED) {
     LeaveSchedule(store, edit, page, record);
   } else if (record.place() == proto::FINISHED) {
@@ -87,8 +88,75 @@ inline void LeavePlace(Store& store, Edit& edit, std::string_view page,
   } else {
     LeaveFrontier(store, edit, page, record);
   }
+}
+
+// The same, and its cash goes to the root.
+inline void LeavePlace(Store& store, Edit& edit, std::string_view page,
+                       const proto::PageRecord& record) {
+  LeaveColumns(store, edit, page, record);
   edit.delta.pages -= record.cash();
   edit.delta.root += record.cash();
+}
+
+// Into the place that the record names.
+inline void EnterPlace(Store& store, Edit& edit, std::string_view page,
+                       proto::PageRecord& record) {
+  if (record.place() == proto::READY) {
+    EnterFrontier(store, edit, page, record);
+  } else if (record.place() == proto::SCHEDULED) {
+    EnterSchedule(store, edit, page, record, record.ready_ms());
+  } else {
+    record.clear_ready_ms();
+    ++edit.delta.finished_pages;
+  }
+}
+
+// OPIC: a page that waits for its turn keeps the cash; one that was fetched and
+// is not due soon, or never again, counts it as history and passes it on to the
+// root, where it is paid out with the next round.
+inline bool KeepsCash(const proto::PageRecord& record, const Moment& moment) {
+  switch (record.place()) {
+    case proto::READY:
+      return true;
+    case proto::SCHEDULED:
+      return record.state() != proto::FETCHED ||
+             record.ready_ms() <= ToMillis(moment.soon);
+    default:
+      return false;
+  }
+}
+
+// What a block makes of a record that is in no column (any more), and what it
+// was before: PutBack's other half.
+inline void MarkTakenOut(proto::PageRecord& record) {
+  proto::BeforeBlock& before = *record.mutable_before_block();
+  before.set_state(record.state());
+  before.set_place(record.place());
+  before.set_ready_ms(record.ready_ms());
+  record.set_cash(0);
+  record.clear_ready_ms();
+  record.set_state(proto::BLOCKED);
+  record.set_place(proto::FINISHED);
+  record.set_finished_reason(kBlockedByOperator);
+}
+
+inline bool WasTakenOut(const proto::PageRecord& record) {
+  return record.place() == proto::FINISHED &&
+         record.finished_reason() == kBlockedByOperator;
+}
+
+inline void UnmarkTakenOut(proto::PageRecord& record) {
+  record.clear_finished_reason();
+  const proto::BeforeBlock before = record.before_block();
+  if (record.has_before_block()) {
+    record.set_state(before.state());
+  } else if (record.visited_ms() == 0) {  // By an older version.
+    record.set_state(proto::NEW);
+  }
+  record.set_place(before.place() == proto::SCHEDULED ? proto::SCHEDULED
+                                                      : proto::READY);
+  record.set_ready_ms(before.ready_ms());
+  record.clear_before_block();
 }
 
 }  // namespace gannet::storage

@@ -16,21 +16,6 @@ namespace {
 // every sum of what is held fits.
 constexpr int64_t kMostCash = int64_t{1} << 62;
 
-// OPIC: a page that waits for its turn keeps the cash; one that was fetched and
-// is not due soon, or never again, counts it as history and passes it on to the
-// root, where it is paid out with the next round.
-bool KeepsCash(const proto::PageRecord& record, const Moment& moment) {
-  switch (record.place()) {
-    case proto::READY:
-      return true;
-    case proto::SCHEDULED:
-      return record.state() != proto::FETCHED ||
-             record.ready_ms() <= ToMillis(moment.soon);
-    default:
-      return false;
-  }
-}
-
 void AddCash(Store& store, Edit& edit, std::string_view page,
              proto::PageRecord& record, int64_t cash, const Moment& moment) {
   if (cash == 0) return;
@@ -155,8 +140,18 @@ absl::Status CrawlDb::AddReceived(Edit& edit, const Found& url) {
   return absl::OkStatus();
 }
 
+absl::Status CrawlDb::AddTakenOver(Edit& edit, int64_t cash) {
+  if (cash < 0 || cash > kMostCash - edit.delta.taken_over) {
+    return absl::InvalidArgumentError("a page's cash is out of range");
+  }
+  edit.delta.taken_over += cash;
+  return absl::OkStatus();
+}
+
 absl::Status CrawlDb::CheckRoomFor(int64_t received) const {
-  if (store_->totals().Held() <= kMostCash - received) return absl::OkStatus();
+  if (received >= 0 && store_->totals().Held() <= kMostCash - received) {
+    return absl::OkStatus();
+  }
   return absl::InvalidArgumentError("more cash sent than a web can have");
 }
 

@@ -3,6 +3,9 @@
 // sender is told, so that what it forgets is not lost.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "storage/crawl_db/admission.h"
 #include "storage/crawl_db/crawl_db.h"
 #include "storage/crawl_db/sorted.h"
@@ -23,7 +26,55 @@ absl::Status DropKnown(Store& store, Edit& edit, std::vector<Found>& urls) {
   return absl::OkStatus();
 }
 
+// What strangers say of a page is looked at before it is stored.
+absl::Status CheckMoved(const Delivery& delivery) {
+  std::set<std::string_view> moved;
+  for (const proto::MovedPage& page : delivery.moved) {
+    if (!IsPageKey(page.page()) || page.record().cash() < 0 ||
+        !proto::PageState_IsValid(page.record().state()) ||
+        !proto::PagePlace_IsValid(page.record().place())) {
+      return absl::InvalidArgumentError("a page that moves cannot be one");
+    }
+    moved.insert(page.page());
+  }
+  for (const Found& url : delivery.mine) {
+    if (moved.contains(url.page.bytes)) {
+      return absl::InvalidArgumentError(
+          "a page is sent as found, and moves in the same batch");
+    }
+  }
+  std::set<std::string_view> hosts;
+  for (const HostUpdate& update : delivery.hosts) {
+    if (!IsHostKey(update.host.bytes) ||
+        !hosts.insert(update.host.bytes).second) {
+      return absl::InvalidArgumentError(
+          "a host has no key, or is named twice in one batch");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The archive stays where the page was fetched, so it is to be fetched in full
+// (jobs/fetch asks conditionally only for what the archive has).
+proto::MovedPage Arrived(const proto::MovedPage& moved) {
+  proto::MovedPage page = moved;
+  proto::PageRecord& record = *page.mutable_record();
+  record.set_version(1);
+  record.clear_archive();
+  record.clear_etag();
+  record.clear_last_modified();
+  record.set_history(
+      std::clamp<int64_t>(record.history(), 0, int64_t{1} << 62));
+  return page;
+}
+
 }  // namespace
+
+absl::StatusOr<uint64_t> CrawlDb::completed_for(const Peer& from) {
+  auto pair = received_pair(from);
+  if (!pair.ok()) return pair.status();
+  return pair->completed_for();
+}
 
 absl::StatusOr<proto::ReceivedPair> CrawlDb::received_pair(const Peer& from) {
   proto::ReceivedPair pair;
@@ -47,7 +98,16 @@ absl::StatusOr<Receipt> CrawlDb::Receive(const Delivery& delivery,
   for (const auto& [site, url] : delivery.forwarded) {
     if (cash.ok()) cash = AddReceived(edit, url);
   }
+  for (const proto::MovedPage& page : delivery.moved) {
+    if (cash.ok()) cash = AddTakenOver(edit, page.record().cash());
+  }
+  for (const Settlement::Drop& drop : delivery.dropped_moved) {
+    if (cash.ok()) cash = AddTakenOver(edit, drop.cash);
+    edit.delta.dropped[drop.reason] += drop.cash;
+    edit.delta.dropped_urls += drop.urls;
+  }
   if (!cash.ok()) return cash;
+  if (absl::Status s = CheckMoved(delivery); !s.ok()) return s;
   for (const Settlement::Drop& drop : delivery.dropped) {
     edit.delta.received += drop.cash;
     edit.delta.dropped[drop.reason] += drop.cash;
@@ -60,6 +120,12 @@ absl::StatusOr<Receipt> CrawlDb::Receive(const Delivery& delivery,
   for (const auto& [site, url] : delivery.forwarded) {
     pages.push_back(url.page.bytes);
   }
+  for (const proto::MovedPage& page : delivery.moved) {
+    pages.push_back(page.page());
+  }
+  for (const HostUpdate& update : delivery.hosts) {
+    pages.push_back(update.host.bytes);
+  }
   StripeLocks locks(*store_, pages);
   auto pair = received_pair(delivery.from);
   if (!pair.ok()) return pair.status();
@@ -71,12 +137,12 @@ absl::StatusOr<Receipt> CrawlDb::Receive(const Delivery& delivery,
         fmt::format("batch {} came, and {} is the next to be taken",
                     delivery.sequence, pair->last() + 1));
   }
-  if (absl::Status s = CheckRoomFor(edit.delta.received); !s.ok()) return s;
-  if (delivery.cash_so_far != Sum(pair->cash(), edit.delta.received)) {
-    return absl::InvalidArgumentError(
-        fmt::format("batch {} brings {} units of cash, and the sender says {}",
-                    delivery.sequence, edit.delta.received,
-                    Sum(delivery.cash_so_far, -pair->cash())));
+  const int64_t brought = Sum(edit.delta.received, edit.delta.taken_over);
+  if (absl::Status s = CheckRoomFor(brought); !s.ok()) return s;
+  if (delivery.cash_so_far != Sum(pair->cash(), brought)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "batch {} brings {} units of cash, and the sender says {}",
+        delivery.sequence, brought, Sum(delivery.cash_so_far, -pair->cash())));
   }
   if (!delivery.known_gain) {
     if (absl::Status s = DropKnown(*store_, edit, mine); !s.ok()) return s;
@@ -90,6 +156,20 @@ absl::StatusOr<Receipt> CrawlDb::Receive(const Delivery& delivery,
   if (absl::Status s = AddWaiting(edit, {}, delivery.forwarded); !s.ok()) {
     return s;
   }
+  std::vector<proto::MovedPage> moved;
+  for (const proto::MovedPage& page : delivery.moved) {
+    moved.push_back(Arrived(page));
+  }
+  auto added = AddMoved(edit, std::move(moved), moment);
+  if (!added.ok()) return added.status();
+  for (const HostUpdate& update : delivery.hosts) {
+    if (absl::Status s = AddMovedHost(edit, update); !s.ok()) return s;
+  }
+  if (delivery.complete_for != 0) {
+    pair->set_completed_for(
+        std::max<uint64_t>(pair->completed_for(), delivery.complete_for));
+  }
+  pair->set_pages(pair->pages() + *added);
   pair->set_last(delivery.sequence);
   pair->set_cash(delivery.cash_so_far);
   pair->set_urls(pair->urls() +
@@ -101,6 +181,7 @@ absl::StatusOr<Receipt> CrawlDb::Receive(const Delivery& delivery,
   receipt.last = delivery.sequence;
   receipt.is_new = true;
   receipt.counts = *counts;
+  receipt.moved = *added;
   return receipt;
 }
 

@@ -196,6 +196,16 @@ absl::Status CrawlDb::SetIdentity(const proto::SiteIdentity& identity) {
   return store_->Commit(edit, /*sync=*/true);
 }
 
+absl::StatusOr<std::string> CrawlDb::GetNote(std::string_view name) {
+  return store_->Get(Column::kMeta, keys::Note(name));
+}
+
+absl::Status CrawlDb::PutNote(std::string_view name, std::string_view bytes) {
+  Edit edit;
+  store_->Put(edit, Column::kMeta, keys::Note(name), bytes);
+  return store_->Commit(edit, /*sync=*/true);
+}
+
 Totals CrawlDb::totals() const { return store_->totals(); }
 
 }  // namespace gannet::storage

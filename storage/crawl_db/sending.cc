@@ -4,11 +4,14 @@
 // twice, and is never lost; the receiver takes each number once (receiving.cc).
 //
 // A new life of either site begins at number 1, and what the old one was
-// sending goes back to the outbox: whether the other life got it does not
-// matter to the new one.
+// sending goes back to the outbox (and pages that moved back to `pages`):
+// whether the other life got it does not matter to the new one.
 #include <fmt/format.h>
 
+#include <set>
+
 #include "storage/crawl_db/crawl_db.h"
+#include "storage/crawl_db/sorted.h"
 #include "storage/crawl_db/store.h"
 
 namespace gannet::storage {
@@ -51,25 +54,74 @@ absl::Status CrawlDb::OpenPair(const Peer& to) {
       pair->their_incarnation() == to.incarnation) {
     return absl::OkStatus();
   }
-  auto cuts = Sending(to.site);
-  if (!cuts.ok()) return cuts.status();
+  if (absl::Status s = ReleaseManyGains(to.site); !s.ok()) return s;
   Edit edit;
-  std::vector<std::pair<SiteId, Found>> waiting;
-  for (const OutboxCut& cut : *cuts) {
-    store_->Delete(edit, Column::kOutbox, keys::Sending(to.site, cut.sequence));
-    edit.delta.outbox -= cut.batch.cash();
-    edit.delta.outbox_urls[to.site] -= cut.batch.urls_size();
-    for (const proto::FoundUrl& url : cut.batch.urls()) {
-      waiting.emplace_back(to.site, Found{PageKey{url.page()}, url.cash(),
-                                          url.depth(), url.redirects()});
-    }
-  }
-  if (absl::Status s = AddWaiting(edit, {}, waiting); !s.ok()) return s;
+  if (absl::Status s = TakeBack(edit, to.site); !s.ok()) return s;
+  next_cut_.erase(to.site);  // What goes back may stand before it.
   proto::SentPair fresh;
   fresh.set_my_incarnation(identity->incarnation());
   fresh.set_their_incarnation(to.incarnation);
   store_->PutMessage(edit, Column::kMeta, keys::SentPair(to.site), fresh);
   return store_->Commit(edit, /*sync=*/true);
+}
+
+absl::Status CrawlDb::ClosePair(SiteId to) {
+  StripeLocks locks(*store_);
+  if (absl::Status s = ReleaseManyGains(to); !s.ok()) return s;
+  Edit edit;
+  if (absl::Status s = TakeBack(edit, to); !s.ok()) return s;
+  store_->Delete(edit, Column::kMeta, keys::SentPair(to));
+  return store_->Commit(edit, /*sync=*/true);
+}
+
+// What the site gained goes with it: the next life may not know those URLs.
+absl::Status CrawlDb::TakeBack(Edit& edit, SiteId site) {
+  auto cuts = Sending(site);
+  if (!cuts.ok()) return cuts.status();
+  auto waiting = TakeGains(edit, site, std::numeric_limits<size_t>::max());
+  if (!waiting.ok()) return waiting.status();
+  std::vector<proto::MovedPage> pages;
+  std::map<std::string, HostUpdate> hosts;  // The last word of each.
+  for (OutboxCut& cut : *cuts) {
+    store_->Delete(edit, Column::kOutbox, keys::Sending(site, cut.sequence));
+    edit.delta.outbox -= cut.batch.cash();
+    edit.delta.outbox_urls[site] -=
+        cut.batch.urls_size() + cut.batch.pages_size();
+    for (const proto::FoundUrl& url : cut.batch.urls()) {
+      waiting->emplace_back(site, Found{PageKey{url.page()}, url.cash(),
+                                        url.depth(), url.redirects()});
+    }
+    for (proto::MovedPage& page : *cut.batch.mutable_pages()) {
+      pages.push_back(std::move(page));
+    }
+    for (const proto::MovedHost& host : cut.batch.hosts()) {
+      hosts[host.host()] = {HostKey{host.host()}, host.record()};
+    }
+  }
+  if (absl::Status s = AddWaiting(edit, {}, *waiting); !s.ok()) return s;
+  if (auto added = AddMoved(edit, std::move(pages), {}); !added.ok()) {
+    return added.status();
+  }
+  for (const auto& [key, update] : hosts) {
+    if (absl::Status s = AddMovedHost(edit, update); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<SiteId>> CrawlDb::Destinations() {
+  std::set<SiteId> sites;
+  for (const auto& [site, urls] : totals().outbox_urls) sites.insert(site);
+  const std::string prefix = keys::SentPrefix();
+  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
+      rocksdb::ReadOptions(), store_->column(Column::kMeta)));
+  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix);
+       it->Next()) {
+    const std::string id(it->key().data() + prefix.size(),
+                         it->key().size() - prefix.size());
+    sites.insert(SiteId{static_cast<uint32_t>(std::stoul(id))});
+  }
+  if (!it->status().ok()) return FromRocksDb(it->status(), "reading the meta");
+  return std::vector<SiteId>(sites.begin(), sites.end());
 }
 
 absl::StatusOr<proto::SentPair> CrawlDb::OpenedPair(const Peer& to) {
@@ -95,8 +147,14 @@ absl::StatusOr<OutboxCut> CrawlDb::CutOutbox(const Peer& to, size_t most,
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
       rocksdb::ReadOptions(), store_->column(Column::kOutbox)));
   size_t bytes = 0;
-  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix) &&
-                         static_cast<size_t>(cut.batch.urls_size()) < most;
+  std::string& next = next_cut_[to.site];
+  it->Seek(next.empty() ? prefix : next);
+  // From the front again, for what came meanwhile.
+  if (!next.empty() && (!it->Valid() || !it->key().starts_with(prefix))) {
+    it->Seek(prefix);
+  }
+  for (; it->Valid() && it->key().starts_with(prefix) &&
+         static_cast<size_t>(cut.batch.urls_size()) < most;
        it->Next()) {
     bytes += it->key().size() - prefix.size();
     if (bytes > most_bytes && cut.batch.urls_size() > 0) break;
@@ -108,6 +166,7 @@ absl::StatusOr<OutboxCut> CrawlDb::CutOutbox(const Peer& to, size_t most,
                   it->key().size() - prefix.size());
     cut.batch.set_cash(cut.batch.cash() + url->cash());
     edit.batch.Delete(store_->column(Column::kOutbox), it->key());
+    next = it->key().ToString();
   }
   if (!it->status().ok()) {
     return FromRocksDb(it->status(), "reading the outbox");
@@ -115,25 +174,35 @@ absl::StatusOr<OutboxCut> CrawlDb::CutOutbox(const Peer& to, size_t most,
   if (cut.batch.urls_size() == 0) {
     return absl::NotFoundError("the outbox is empty");
   }
-  cut.sequence = pair->cut() + 1;
-  cut.batch.set_cash_so_far(Sum(pair->cut_cash(), cut.batch.cash()));
-  pair->set_cut(cut.sequence);
-  pair->set_cut_cash(cut.batch.cash_so_far());
-  store_->PutMessage(edit, Column::kMeta, keys::SentPair(to.site), *pair);
-  store_->PutMessage(edit, Column::kOutbox,
-                     keys::Sending(to.site, cut.sequence), cut.batch);
-  if (absl::Status status = store_->Commit(edit, /*sync=*/true); !status.ok()) {
-    return status;
-  }
+  if (absl::Status s = FinishCut(edit, to.site, *pair, cut); !s.ok()) return s;
   return cut;
 }
 
-absl::StatusOr<std::vector<OutboxCut>> CrawlDb::Sending(SiteId destination) {
+absl::Status CrawlDb::FinishCut(Edit& edit, SiteId to, proto::SentPair pair,
+                                OutboxCut& cut) {
+  cut.sequence = pair.cut() + 1;
+  cut.batch.set_cash_so_far(Sum(pair.cut_cash(), cut.batch.cash()));
+  pair.set_cut(cut.sequence);
+  pair.set_cut_cash(cut.batch.cash_so_far());
+  if (cut.batch.complete_for() != 0) {
+    pair.set_completed_for(cut.batch.complete_for());
+    pair.set_completed_at(cut.sequence);
+  }
+  store_->PutMessage(edit, Column::kMeta, keys::SentPair(to), pair);
+  store_->PutMessage(edit, Column::kOutbox, keys::Sending(to, cut.sequence),
+                     cut.batch);
+  return store_->Commit(edit, /*sync=*/true);
+}
+
+absl::StatusOr<std::vector<OutboxCut>> CrawlDb::Sending(SiteId destination,
+                                                        uint64_t after,
+                                                        size_t most) {
   std::vector<OutboxCut> cuts;
   const std::string prefix = SendingPrefix(destination);
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
       rocksdb::ReadOptions(), store_->column(Column::kOutbox)));
-  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix);
+  for (it->Seek(keys::Sending(destination, after + 1));
+       it->Valid() && it->key().starts_with(prefix) && cuts.size() < most;
        it->Next()) {
     OutboxCut& cut = cuts.emplace_back();
     SiteId site{};
@@ -177,9 +246,12 @@ absl::Status CrawlDb::Acknowledge(const Peer& by, uint64_t last) {
     auto batch = ParseBatch(*row);
     if (!batch.ok()) return batch.status();
     store_->Delete(edit, Column::kOutbox, key);
+    int64_t moved = 0;
+    for (const auto& page : batch->pages()) moved += page.record().cash();
     edit.delta.outbox -= batch->cash();
-    edit.delta.acknowledged += batch->cash();
-    edit.delta.outbox_urls[by.site] -= batch->urls_size();
+    edit.delta.acknowledged += batch->cash() - moved;
+    edit.delta.handed_over += moved;
+    edit.delta.outbox_urls[by.site] -= batch->urls_size() + batch->pages_size();
     pair->set_acknowledged(sequence);
     pair->set_acknowledged_cash(batch->cash_so_far());
   }
@@ -187,15 +259,16 @@ absl::Status CrawlDb::Acknowledge(const Peer& by, uint64_t last) {
   return store_->Commit(edit, /*sync=*/false);
 }
 
-// Which of the rows are another site's by now, or this one's own.
-absl::StatusOr<int64_t> CrawlDb::Reroute(
-    SiteId from,
-    const std::function<std::optional<SiteId>(std::string_view page)>& owner,
-    const Moment& moment) {
+// Which of the rows are another site's by now, or this one's own. What was
+// gained is for a page that the new owner may not know: it goes as a URL.
+absl::StatusOr<int64_t> CrawlDb::Reroute(SiteId from, const OwnerOf& owner,
+                                         const Moment& moment) {
   constexpr size_t kAtOnce = 1000;
-  const std::string prefix = keys::Outbox(from, {});
+  const std::string prefixes[] = {keys::Gains(from, {}),
+                                  keys::Outbox(from, {})};
+  size_t kind = 0;
   int64_t moved = 0;
-  for (std::string next = prefix;;) {
+  for (std::string next = prefixes[0];;) {
     StripeLocks locks(*store_);
     Edit edit;
     std::vector<std::pair<SiteId, Found>> elsewhere;
@@ -203,12 +276,16 @@ absl::StatusOr<int64_t> CrawlDb::Reroute(
     std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
         rocksdb::ReadOptions(), store_->column(Column::kOutbox)));
     size_t seen = 0;
-    for (it->Seek(next);
-         it->Valid() && it->key().starts_with(prefix) && seen < kAtOnce;
-         it->Next(), ++seen) {
+    for (it->Seek(next); seen < kAtOnce; it->Next(), ++seen) {
+      if (!it->Valid() || !it->key().starts_with(prefixes[kind])) {
+        if (kind == 1) break;
+        next = prefixes[++kind];
+        it->Seek(next);
+        if (!it->Valid() || !it->key().starts_with(next)) break;
+      }
       next = it->key().ToString() + '\0';
-      const std::string page(it->key().data() + prefix.size(),
-                             it->key().size() - prefix.size());
+      const std::string page(it->key().data() + prefixes[kind].size(),
+                             it->key().size() - prefixes[kind].size());
       const std::optional<SiteId> to = owner(page);
       if (to == from) continue;
       proto::FoundUrl row;
@@ -216,7 +293,7 @@ absl::StatusOr<int64_t> CrawlDb::Reroute(
         return absl::DataLossError("a URL of the outbox cannot be decoded");
       }
       const Found url{PageKey{page}, row.cash(), row.depth(), row.redirects()};
-      store_->Delete(edit, Column::kOutbox, keys::Outbox(from, page));
+      edit.batch.Delete(store_->column(Column::kOutbox), it->key());
       edit.delta.outbox -= url.cash;
       --edit.delta.outbox_urls[from];
       if (to.has_value()) {
@@ -231,7 +308,9 @@ absl::StatusOr<int64_t> CrawlDb::Reroute(
     if (seen == 0) return moved;
     moved += static_cast<int64_t>(elsewhere.size() + mine.size());
     if (absl::Status s = AddWaiting(edit, {}, elsewhere); !s.ok()) return s;
-    if (auto put = AddFound(edit, mine, moment); !put.ok()) return put.status();
+    if (auto put = AddFound(edit, SortedAndMerged(mine), moment); !put.ok()) {
+      return put.status();
+    }
     if (absl::Status s = store_->Commit(edit, /*sync=*/false); !s.ok()) {
       return s;
     }

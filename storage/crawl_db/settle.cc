@@ -31,6 +31,7 @@ absl::StatusOr<PutCounts> CrawlDb::Settle(const Settlement& settlement,
   for (const Found& url : local) fits = take(url) && fits;
   for (const Found& url : settlement.deferred) fits = take(url) && fits;
   for (const auto& [site, url] : settlement.remote) fits = take(url) && fits;
+  for (const auto& [site, url] : settlement.gains) fits = take(url) && fits;
   for (const Settlement::Drop& drop : settlement.dropped) {
     fits = fits && drop.cash >= 0;
     edit.delta.round -= drop.cash;
@@ -50,7 +51,9 @@ absl::StatusOr<PutCounts> CrawlDb::Settle(const Settlement& settlement,
                   admission.deferred().end());
   std::vector<std::pair<SiteId, Found>> remote = settlement.remote;
   absl::Status status = JoinDeferred(edit, remote);
-  if (status.ok()) status = AddWaiting(edit, deferred, remote);
+  if (status.ok()) {
+    status = AddWaiting(edit, deferred, remote, settlement.gains);
+  }
   if (!status.ok()) return status;
   counts->deferred = static_cast<int64_t>(deferred.size());
   counts->dropped = admission.dropped();
@@ -58,6 +61,9 @@ absl::StatusOr<PutCounts> CrawlDb::Settle(const Settlement& settlement,
   edit.counts.set_found(static_cast<int64_t>(
       local.size() + settlement.deferred.size() + settlement.remote.size()));
   edit.counts.set_sent(static_cast<int64_t>(settlement.remote.size()));
+  for (const auto& [site, url] : settlement.remote) {
+    ++(*edit.counts.mutable_sent_to())[static_cast<uint32_t>(site)];
+  }
   edit.counts.set_added(counts->added);
   edit.counts.set_deferred(counts->deferred);
   CountDropped(edit);

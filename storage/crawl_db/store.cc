@@ -248,6 +248,9 @@ void AddCounts(const proto::RoundCounts& more, proto::RoundCounts& counts) {
   for (const auto& [reason, cash] : more.dropped()) {
     (*counts.mutable_dropped())[reason] += cash;
   }
+  for (const auto& [site, urls] : more.sent_to()) {
+    (*counts.mutable_sent_to())[site] += urls;
+  }
   for (const auto& [phase, us] : more.phase_us()) {
     (*counts.mutable_phase_us())[phase] += us;
   }

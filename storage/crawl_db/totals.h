@@ -28,7 +28,7 @@ struct Totals {
   int64_t root = 0;
   int64_t round = 0;  // Shares of pages still to fetch, and unsettled outlinks.
   int64_t deferred = 0;
-  int64_t outbox = 0;  // Waiting or being sent.
+  int64_t outbox = 0;  // Waiting or being sent, with pages that move.
   int64_t acknowledged = 0;
   int64_t received = 0;
   int64_t handed_over = 0;
@@ -42,7 +42,7 @@ struct Totals {
   int64_t round_pages = 0;
   int64_t finished_pages = 0;
   int64_t deferred_urls = 0;
-  std::map<SiteId, int64_t> outbox_urls;
+  std::map<SiteId, int64_t> outbox_urls;  // With pages that move.
   int64_t dropped_urls = 0;
 
   bool operator==(const Totals&) const = default;

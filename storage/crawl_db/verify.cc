@@ -337,7 +337,7 @@ absl::Status Verifier::ScanWaiting() {
       return absl::DataLossError("a row of the outbox cannot be decoded");
     }
     int64_t& urls = counted_.outbox_urls[site];
-    if (key[0] == 'u') {
+    if (key[0] != 's') {
       if (absl::Status status = parse(url, value); !status.ok()) return status;
       counted_.outbox += url.cash();
       ++urls;
@@ -346,8 +346,13 @@ absl::Status Verifier::ScanWaiting() {
         return status;
       }
       for (const auto& sent : batch.urls()) counted_.outbox += sent.cash();
-      urls += batch.urls_size();
+      for (const auto& moved : batch.pages()) {
+        counted_.outbox += moved.record().cash();
+      }
+      urls += batch.urls_size() + batch.pages_size();
     }
+    // A batch that only says "complete" is of no URL.
+    if (urls == 0) counted_.outbox_urls.erase(site);
     return absl::OkStatus();
   });
   if (!status.ok()) return status;

@@ -1,6 +1,9 @@
 // Waiting to get in (deferred) and waiting to get out (outbox). Both keep one
 // row per URL and merge the cash of what is found again. How an outbox is sent
 // is in sending.cc.
+//
+// What a page gains that its owner was sent before waits apart ('g' rows), so
+// that it is merged over some rounds before it crosses the ocean.
 #include <algorithm>
 
 #include "storage/crawl_db/admission.h"
@@ -10,6 +13,9 @@
 
 namespace gannet::storage {
 namespace {
+
+// Rows that are moved with one write, where there may be many.
+constexpr size_t kAtOnce = 1000;
 
 proto::FoundUrl ToProto(const Found& url) {
   proto::FoundUrl row;
@@ -43,9 +49,8 @@ absl::StatusOr<Found> Join(const Found& url,
 
 }  // namespace
 
-absl::Status CrawlDb::AddWaiting(
-    Edit& edit, absl::Span<const Found> found,
-    absl::Span<const std::pair<SiteId, Found>> remote) {
+absl::Status CrawlDb::AddWaiting(Edit& edit, absl::Span<const Found> found,
+                                 Remote remote, Remote gains) {
   const std::vector<Found> deferred = SortedAndMerged(found);
   std::vector<std::string> row_keys;
   for (const Found& url : deferred) {
@@ -69,7 +74,14 @@ absl::Status CrawlDb::AddWaiting(
                 keys::DeferredByCash(joined->cash, page), {});
     edit.delta.deferred += deferred[i].cash;
   }
+  if (absl::Status s = AddOutbox(edit, remote, /*as_gains=*/false); !s.ok()) {
+    return s;
+  }
+  return AddOutbox(edit, gains, /*as_gains=*/true);
+}
 
+absl::Status CrawlDb::AddOutbox(Edit& edit, Remote remote, bool as_gains) {
+  std::vector<std::string> row_keys;
   std::map<SiteId, std::vector<Found>> by_site;
   for (const auto& [site, url] : remote) {
     by_site[site].push_back(url);
@@ -78,9 +90,10 @@ absl::Status CrawlDb::AddWaiting(
     const std::vector<Found> merged = SortedAndMerged(urls);
     row_keys.clear();
     for (const Found& url : merged) {
-      row_keys.push_back(keys::Outbox(site, url.page.bytes));
+      row_keys.push_back(as_gains ? keys::Gains(site, url.page.bytes)
+                                  : keys::Outbox(site, url.page.bytes));
     }
-    rows = store_->MultiGet(Column::kOutbox, row_keys);
+    auto rows = store_->MultiGet(Column::kOutbox, row_keys);
     if (!rows.ok()) return rows.status();
     for (size_t i = 0; i < merged.size(); ++i) {
       std::optional<int64_t> before;
@@ -174,7 +187,7 @@ absl::Status CrawlDb::JoinDeferred(
 }
 
 absl::Status CrawlDb::SendDeferred(
-    absl::Span<const std::pair<SiteId, PageKey>> pages) {
+    absl::Span<const std::pair<SiteId, PageKey>> pages, bool for_round) {
   std::vector<Found> urls;
   for (const auto& [site, page] : pages) urls.push_back(Found{page});
   StripeLocks locks(*store_, PagesOf(urls));
@@ -184,10 +197,108 @@ absl::Status CrawlDb::SendDeferred(
   std::vector<std::pair<SiteId, Found>> sent;
   for (const auto& [site, page] : pages) {
     auto row = waiting->extract(page.bytes);
-    if (!row.empty()) sent.emplace_back(site, std::move(row.mapped()));
+    if (row.empty()) continue;
+    sent.emplace_back(site, std::move(row.mapped()));
+    if (for_round) {
+      ++(*edit.counts.mutable_sent_to())[static_cast<uint32_t>(site)];
+    }
   }
   if (absl::Status s = AddWaiting(edit, {}, sent); !s.ok()) return s;
   return store_->Commit(edit, /*sync=*/false);
+}
+
+absl::StatusOr<int64_t> CrawlDb::SweepDeferred(const OwnerOf& owner) {
+  int64_t moved = 0;
+  for (std::string next = keys::Deferred({});;) {
+    std::vector<std::pair<SiteId, PageKey>> elsewhere;
+    std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
+        rocksdb::ReadOptions(), store_->column(Column::kDeferred)));
+    for (it->Seek(next); it->Valid() && it->key().starts_with("u") &&
+                         elsewhere.size() < kAtOnce;
+         it->Next()) {
+      next = it->key().ToString() + '\0';
+      std::string page(it->key().data() + 1, it->key().size() - 1);
+      const std::optional<SiteId> to = owner(page);
+      if (to.has_value()) elsewhere.emplace_back(*to, std::move(page));
+    }
+    if (!it->status().ok()) {
+      return FromRocksDb(it->status(), "reading the deferred URLs");
+    }
+    if (elsewhere.empty()) return moved;
+    moved += static_cast<int64_t>(elsewhere.size());
+    if (absl::Status s = SendDeferred(elsewhere); !s.ok()) return s;
+  }
+}
+
+absl::StatusOr<std::vector<std::pair<SiteId, Found>>> CrawlDb::TakeGains(
+    Edit& edit, std::optional<SiteId> of, size_t most) {
+  std::vector<std::pair<SiteId, Found>> taken;
+  const std::string prefix = of.has_value() ? keys::Gains(*of, {}) : "g";
+  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
+      rocksdb::ReadOptions(), store_->column(Column::kOutbox)));
+  for (it->Seek(prefix);
+       it->Valid() && it->key().starts_with(prefix) && taken.size() < most;
+       it->Next()) {
+    SiteId site{};
+    std::string_view page;
+    if (!keys::ParseOutbox({it->key().data(), it->key().size()}, site, page)) {
+      return absl::DataLossError("a row of the outbox cannot be decoded");
+    }
+    auto url = FromRow(page, {it->value().data(), it->value().size()});
+    if (!url.ok()) return url.status();
+    edit.batch.Delete(store_->column(Column::kOutbox), it->key());
+    edit.delta.outbox -= url->cash;
+    --edit.delta.outbox_urls[site];
+    taken.emplace_back(site, *std::move(url));
+  }
+  if (!it->status().ok()) {
+    return FromRocksDb(it->status(), "reading the outbox");
+  }
+  return taken;
+}
+
+absl::Status CrawlDb::SendAgain(
+    absl::Span<const std::pair<SiteId, Found>> urls) {
+  std::vector<std::string_view> pages;
+  for (const auto& [site, url] : urls) {
+    if (url.cash != 0 || !IsPageKey(url.page.bytes)) {
+      return absl::InvalidArgumentError(
+          "a URL that is sent again has cash, or no page key");
+    }
+    pages.push_back(url.page.bytes);
+  }
+  StripeLocks locks(*store_, pages);
+  Edit edit;
+  if (absl::Status s = AddWaiting(edit, {}, urls); !s.ok()) return s;
+  return store_->Commit(edit, /*sync=*/false);
+}
+
+absl::StatusOr<int64_t> CrawlDb::ReleaseGains() {
+  for (int64_t released = 0;;) {
+    StripeLocks locks(*store_);
+    Edit edit;
+    auto gains = TakeGains(edit, std::nullopt, kAtOnce);
+    if (!gains.ok()) return gains.status();
+    if (gains->empty()) return released;
+    released += static_cast<int64_t>(gains->size());
+    if (absl::Status s = AddWaiting(edit, {}, *gains); !s.ok()) return s;
+    if (absl::Status s = store_->Commit(edit, /*sync=*/false); !s.ok()) {
+      return s;
+    }
+  }
+}
+
+absl::Status CrawlDb::ReleaseManyGains(SiteId of) {
+  for (;;) {
+    Edit edit;
+    auto gains = TakeGains(edit, of, kAtOnce);
+    if (!gains.ok()) return gains.status();
+    if (gains->size() < kAtOnce) return absl::OkStatus();
+    if (absl::Status s = AddWaiting(edit, {}, *gains); !s.ok()) return s;
+    if (absl::Status s = store_->Commit(edit, /*sync=*/false); !s.ok()) {
+      return s;
+    }
+  }
 }
 
 absl::StatusOr<PutCounts> CrawlDb::Undefer(absl::Span<const PageKey> pages,

@@ -5,6 +5,7 @@ Usage: monitoring_test.py METRICS
   METRICS   the text of /metrics: a file, a URL, or the binary gannet, which is then served
 """
 
+import contextlib
 import json
 import pathlib
 import re
@@ -23,19 +24,53 @@ METRICS = sys.argv[1]
 DEPLOY = pathlib.Path(__file__).resolve().parents[2] / "deploy"
 RULES = DEPLOY / "prometheus/gannet.rules.yml"
 
-# Exist only in some sites: with TLS, in a federation.
+# Exist only in some sites: with TLS, with something in the outbox.
 SOMETIMES = {"gannet_certificate_expiry_timestamp_seconds": set(), "gannet_outbox_urls": {"site"}}
 # What Prometheus itself adds.
 ADDED = {"job", "instance"}
 
 
+def free_addresses(count: int) -> list[str]:
+    with contextlib.ExitStack() as probes:
+        found = [probes.enter_context(socket.socket()) for _ in range(count)]
+        for probe in found:
+            probe.bind(("127.0.0.1", 0))
+        return [f"127.0.0.1:{probe.getsockname()[1]}" for probe in found]
+
+
+def add_neighbour(gannet: str, folder: str, peers: str, address: str,
+                  at_end: contextlib.ExitStack) -> None:
+    """A second site joins, and has been heard of when this returns."""
+    subprocess.run([gannet, "federation", "invite", "other", "--data", folder], check=True,
+                   capture_output=True)
+    data = at_end.enter_context(tempfile.TemporaryDirectory(prefix="gannet-metrics-"))
+    (pathlib.Path(data) / "site.yaml").write_text(
+        f'site: {{name: other}}\nlisten: {{peers: "{address}", http: ""}}\n'
+        f'federation: {{map: registrar, join: "{peers}"}}\nfetch: {{connect_to: "127.0.0.1:9"}}\n')
+    other = subprocess.Popen([gannet, "serve", "--data", data], stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL)
+    at_end.callback(other.wait, 30)
+    at_end.callback(other.terminate)
+    for _ in range(300):
+        said = subprocess.run([gannet, "federation", "status", "--json", "--data", folder],
+                              check=True, capture_output=True, text=True).stdout
+        sites = json.loads(said)["federation"]["sites"]
+        if any(site["round_trip_seconds"] is not None for site in sites):
+            return
+        time.sleep(0.1)
+    raise RuntimeError(f"the second site did not join: {said}")
+
+
 def served(gannet: str) -> str:
-    """/metrics of a real site that has run a round, over a web where nobody answers."""
-    with tempfile.TemporaryDirectory(prefix="gannet-metrics-") as folder:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            address = f"127.0.0.1:{free.getsockname()[1]}"
+    """/metrics of a real site that has run a round, over a web where nobody answers; it is one of
+    a federation of two."""
+    with tempfile.TemporaryDirectory(prefix="gannet-metrics-") as folder, \
+            contextlib.ExitStack() as at_end:
+        address, peers, other = free_addresses(3)
         subprocess.run([gannet, "init", folder], check=True, capture_output=True)
+        yaml = pathlib.Path(folder) / "site.yaml"
+        yaml.write_text(yaml.read_text().replace('  map: ""', "  map: registrar")
+                        .replace('  peers: ""', f"  peers: {peers}"))
         agent = subprocess.Popen([gannet, "serve", "--data", folder, "--http", address,
                                   "--connect-to", "127.0.0.1:9"],
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -52,6 +87,7 @@ def served(gannet: str) -> str:
                 for command in (["page", "http://unknown.example/"],
                                 ["inject", "http://nobody.example/"], ["round", "--rounds", "1"]):
                     subprocess.run([gannet, *command, "--data", folder], capture_output=True)
+                add_neighbour(gannet, folder, peers, other, at_end)
                 return urllib.request.urlopen(f"http://{address}/metrics").read().decode()
         finally:
             agent.terminate()

@@ -107,7 +107,7 @@ class Story(unittest.TestCase):
 
     def test_02_the_units_are_right_where_they_are(self):
         units = [f"/lib/systemd/system/{name}" for name in
-                 ("gannet.service", "gannet-round.service", "gannet-round.timer")]
+                 ("gannet.service", "gannet@.service", "gannet-round.service", "gannet-round.timer")]
         self.assertEqual(run("systemd-analyze", "verify", *units), "")
 
     def test_03_every_command_has_its_page(self):
@@ -194,8 +194,26 @@ class Story(unittest.TestCase):
         run("systemctl", "stop", "gannet")
         run("rm", "-r", f"{DATA}.old")
 
-    def test_10_an_upgrade_keeps_the_configuration_and_restarts_what_ran(self):
+    def test_10_several_sites_run_beside_each_other(self):
+        # As the guide tells it: settings of their own, and the unit's template.
+        for i, name in enumerate(("tokyo", "lima")):
+            (YAML.parent / f"{name}.yaml").write_text(
+                f"site: {{name: {name}, data: /var/lib/gannet/{name}}}\n"
+                f"listen: {{http: '127.0.0.1:{7801 + i}'}}\n"
+                f"fetch: {{connect_to: '127.0.0.0/8:{self.port}'}}\narchive: {{min_free: 0}}\n")
+        run("systemctl", "enable", "--now", "gannet@tokyo", "gannet@lima")
+        for i, name in enumerate(("tokyo", "lima")):
+            metrics = urllib.request.urlopen(f"http://127.0.0.1:{7801 + i}/metrics").read().decode()
+            self.assertIn("gannet_build_info", metrics)
+            status = json.loads(as_gannet("gannet", "status", "--json", "--config",
+                                          f"/etc/gannet/{name}.yaml"))
+            self.assertEqual(status["site"], name)
+            self.assertTrue(os.path.isdir(f"{DATA}/{name}/crawl_db"))
+        run("systemctl", "stop", "gannet@lima")
+
+    def test_11_an_upgrade_keeps_the_configuration_and_restarts_what_ran(self):
         runs = has_serve()
+        tokyo = state("gannet@tokyo", "MainPID")
         if runs:
             run("systemctl", "start", "gannet")
             before = state("gannet", "MainPID")
@@ -205,24 +223,31 @@ class Story(unittest.TestCase):
         if runs:
             self.assertEqual(state("gannet", "ActiveState"), "active")
             self.assertNotEqual(state("gannet", "MainPID"), before)
+        self.assertEqual(state("gannet@tokyo", "ActiveState"), "active")
+        self.assertNotEqual(state("gannet@tokyo", "MainPID"), tokyo)
+        self.assertEqual(state("gannet@lima", "ActiveState"), "inactive")
 
-    def test_11_removed_it_is_stopped_and_keeps_configuration_and_crawl(self):
+    def test_12_removed_it_is_stopped_and_keeps_configuration_and_crawl(self):
         run("dpkg", "-r", "gannet")
         self.assertFalse(os.path.exists("/usr/bin/gannet"))
-        self.assertNotEqual(state("gannet", "ActiveState"), "active")
+        for unit in ("gannet", "gannet@tokyo"):
+            self.assertNotEqual(state(unit, "ActiveState"), "active")
         self.assertTrue(YAML.exists())
         self.assertTrue(os.path.isdir(f"{DATA}/crawl_db"))
 
-    def test_12_purged_it_keeps_only_the_crawl_and_says_so(self):
+    def test_13_purged_it_keeps_only_the_crawl_and_says_so(self):
         self.assertIn(f"{DATA} is not empty and was kept", run("dpkg", "-P", "gannet"))
-        self.assertFalse(YAML.parent.exists())
+        self.assertFalse(YAML.exists())
+        for name in ("tokyo", "lima"):  # The operator wrote them.
+            (YAML.parent / f"{name}.yaml").unlink()
+        YAML.parent.rmdir()
         self.assertTrue(os.path.isdir(f"{DATA}/crawl_db"))
         self.assertFalse(os.path.lexists(f"{DATA}/site.yaml"))
         run("rm", "-r", DATA)
         subprocess.run(["rm", "-rf", "/var/backups/gannet"], check=True)
         self.assertEqual(changed(self.before, files()), [])
 
-    def test_13_installed_and_purged_nothing_is_left(self):
+    def test_14_installed_and_purged_nothing_is_left(self):
         run("dpkg", "-i", "/in/gannet.deb")
         self.assertTrue(YAML.exists() and os.path.isdir(DATA))
         run("dpkg", "-P", "gannet")

@@ -12,7 +12,7 @@ import unittest
 
 GANNET = pathlib.Path(sys.argv[1]).resolve()
 UNITS = pathlib.Path(__file__).resolve().parents[2] / "deploy/systemd"
-# `systemd-analyze security`, of 100. Both are at 14 now: 0 is a unit that can do nothing, a crawler
+# `systemd-analyze security`, of 100. All are at 14 now: 0 is a unit that can do nothing, a crawler
 # needs the network.
 MOST_EXPOSED = 15
 
@@ -31,13 +31,13 @@ class Units(unittest.TestCase):
                 text = path.read_text().replace("/usr/bin/gannet", str(GANNET))
                 (pathlib.Path(folder) / path.name).write_text(text)
             files = sorted(pathlib.Path(folder).iterdir())
-            self.assertEqual(len(files), 3)
+            self.assertEqual(len(files), 4)
             done = subprocess.run(["systemd-analyze", "verify", "--man=no", *files],
                                   capture_output=True, text=True, timeout=60)
             self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
 
     def test_they_stay_as_closed_as_they_are(self):
-        for name in ("gannet.service", "gannet-round.service"):
+        for name in ("gannet.service", "gannet@.service", "gannet-round.service"):
             done = subprocess.run(["systemd-analyze", "security", "--offline=yes",
                                    f"--threshold={MOST_EXPOSED}", UNITS / name],
                                   capture_output=True, text=True, timeout=60)
@@ -51,6 +51,15 @@ class Units(unittest.TestCase):
                   "TimeoutStartSec", "StartLimitIntervalSec", "SuccessExitStatus", "WantedBy"}
         self.assertEqual({k: v for k, v in service.items() if k not in theirs},
                          {k: v for k, v in one_round.items() if k not in theirs})
+
+    def test_a_site_among_several_differs_in_names_only(self):
+        service, instance = settings("gannet.service"), settings("gannet@.service")
+        self.assertEqual(instance["ExecStart"], ["/usr/bin/gannet serve --data /var/lib/gannet/%i "
+                                                 "--config /etc/gannet/%i.yaml"])
+        self.assertEqual(instance["StateDirectory"], ["gannet/%i"])
+        theirs = {"Description", "ExecStart", "StateDirectory", "After"}
+        self.assertEqual({k: v for k, v in service.items() if k not in theirs},
+                         {k: v for k, v in instance.items() if k not in theirs})
 
     def test_the_service_is_what_the_agent_expects(self):
         service = settings("gannet.service")

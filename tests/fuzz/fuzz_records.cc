@@ -44,8 +44,9 @@ void FuzzKeys(std::string_view key) {
   }
   SiteId site{};
   if (keys::ParseOutbox(key, site, view)) {
-    Require(key == (key[0] == 'u'
-                        ? keys::Outbox(site, view)
+    Require(key == (key[0] == 'u' ? keys::Outbox(site, view)
+                    : key[0] == 'g'
+                        ? keys::Gains(site, view)
                         : keys::Sending(site, ReadBigEndian64(view))));
   }
   // What passes as a page key can be told apart again in every index.

@@ -5,16 +5,22 @@ Usage: quickstart_test.py GANNET FAKEWEB
 """
 
 import json
+import os
 import pathlib
+import pty
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.request
 
 GANNET, FAKEWEB = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
 DEPLOY = pathlib.Path(__file__).resolve().parents[2] / "deploy"
 URL = "https://example.org/"
+SITES = ("tokyo", "zurich", "lima")
 
 
 class Quickstart(unittest.TestCase):
@@ -33,12 +39,39 @@ class Quickstart(unittest.TestCase):
         (self.programs / "gannet").symlink_to(GANNET)
         (self.programs / "gannet-fakeweb").symlink_to(FAKEWEB)
 
-    def quickstart(self, *arguments, code=0):
-        done = subprocess.run([self.project / "deploy/quickstart.sh", "--programs", self.programs,
-                               "--pages", "60", *arguments], cwd=self.elsewhere, timeout=200,
-                              capture_output=True, text=True)
+    def command(self, *arguments):
+        return [self.project / "deploy/quickstart.sh", "--programs", self.programs, *arguments]
+
+    def quickstart(self, *arguments, code=0, sites=("--sites", "1")):
+        done = subprocess.run(self.command("--pages", "60", *sites, *arguments),
+                              cwd=self.elsewhere, timeout=300, capture_output=True, text=True)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
+
+    def on_a_terminal(self, *arguments):
+        """Begins; what it says until some text is there is read with said()."""
+        self.terminal, its_end = pty.openpty()
+        self.addCleanup(os.close, self.terminal)
+        self.output = ""
+        process = subprocess.Popen(self.command(*arguments), cwd=self.elsewhere, stdin=its_end,
+                                   stdout=its_end, stderr=its_end, start_new_session=True,
+                                   preexec_fn=lambda: os.close(os.open(os.ttyname(1), os.O_RDWR)))
+        os.close(its_end)
+        self.addCleanup(process.kill)
+        return process
+
+    def said(self, text):
+        while text not in self.output:
+            try:
+                self.output += os.read(self.terminal, 4096).decode()
+            except OSError:  # It has ended.
+                self.fail(f"'{text}' is not in {self.output}")
+        return self.output
+
+    def assert_no_process_left(self):
+        left = subprocess.run(["pgrep", "-af", str(self.folder)], capture_output=True,
+                              text=True).stdout
+        self.assertEqual([line for line in left.splitlines() if "serve" in line], [])
 
     def pretend_to_crawl(self):
         """The real web is not asked: this gannet only says how it was called."""
@@ -50,7 +83,7 @@ class Quickstart(unittest.TestCase):
         return subprocess.run([GANNET, *arguments], check=True, capture_output=True,
                               text=True).stdout
 
-    def test_it_crawls_a_fake_web_and_does_so_again(self):
+    def test_one_site_crawls_a_fake_web_and_does_so_again(self):
         data = self.project / "build/quickstart/fake"
         for _ in range(2):
             self.quickstart()
@@ -60,6 +93,68 @@ class Quickstart(unittest.TestCase):
         # One crawl's worth, not two: the second began anew.
         self.assertEqual(len(list((data / "archive").glob("*.warc.gz"))), 1)
         self.assertEqual(len(list((data / "archive").glob("*.cdxj"))), 1)
+
+    def test_three_sites_crawl_a_fake_web_and_do_so_again(self):
+        data = self.project / "build/quickstart/fake"
+        truth = subprocess.run([FAKEWEB, "truth", "reachable", "--hosts", "30", "--pages", "450",
+                                "--nasty", "all,-stall", "--max-path-depth", "12",
+                                "--max-query-parameters", "6"],
+                               check=True, capture_output=True, text=True).stdout
+        for _ in range(2):
+            out = self.quickstart("--pages", "450", sites=()).stdout
+            self.assertRegex(out, r"tokyo \d+, zurich \d+, lima \d+ pages; \d+ to fetch")
+            self.assertNotIn("\r", out)
+            self.assertIn("all invariants hold\n", out)
+            self.assert_no_process_left()
+            known = [json.loads(self.gannet("status", "--json", "--data", data / name))["known"]
+                     for name in SITES]
+            self.assertEqual(sum(known), len(truth.splitlines()), known)
+            self.assertGreater(sum(pages > 0 for pages in known), 1, known)
+        for command in re.search(r"Three commands.*\n((?:  .*\n){3})", out).group(1).splitlines():
+            subprocess.run(command, shell=True, check=True, capture_output=True)
+        # What another kind of crawl left is not in the way of this one.
+        self.quickstart()
+        self.assertFalse((data / "tokyo").exists())
+        self.assertTrue((data / "crawl_db").exists())
+
+    def test_on_a_terminal_dashboards_can_be_looked_at_until_ctrl_c(self):
+        process = self.on_a_terminal("--pages", "60", "--data", "three")
+        self.said("lima     http")
+        urls = re.findall(r"(?:tokyo|zurich|lima) +(http://127\.0\.0\.1:\d+/)", self.output)
+        self.assertEqual(len(urls), 3, self.output)
+        for name, url in zip(SITES, urls):
+            page = json.load(urllib.request.urlopen(f"{url}api/federation"))
+            self.assertEqual(page["federation"]["self"], name)
+        for command in re.search(r"Three commands.*\n((?:  .*\n){3})",
+                                 self.output.replace("\r", "")).group(1).splitlines():
+            subprocess.run(command, shell=True, check=True, capture_output=True)
+        # Nobody deletes what they use.
+        refused = self.quickstart("--data", "three", code=2)
+        self.assertIn("another quickstart", refused.stderr)
+        os.write(self.terminal, b"\x03")
+        self.said("== stopping")
+        self.assertEqual(process.wait(timeout=60), 0)
+        self.assert_no_process_left()
+        self.assertIn("agent_stopped", (self.elsewhere / "three/lima/agent.log").read_text())
+
+    def test_a_crawl_that_is_interrupted_stops_all_sites(self):
+        process = subprocess.Popen(self.command("--pages", "3000", "--data", "three"),
+                                   cwd=self.elsewhere, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        for line in process.stdout:
+            if line.startswith("== crawling"):
+                break
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=60), 130)
+        self.assert_no_process_left()
+        for name in SITES:
+            self.assertIn("agent_stopped", (self.elsewhere / "three" / name / "agent.log").read_text())
+
+    def test_a_number_of_sites_that_makes_no_sense_is_refused(self):
+        for sites in ("0", "6", "many"):
+            self.assertIn("1 to 5", self.quickstart(sites=("--sites", sites), code=2).stderr)
+        refused = self.quickstart("--contact", "me@example.org", URL, sites=("--sites", "2"), code=2)
+        self.assertIn("for the fake web", refused.stderr)
 
     def test_a_relative_folder_is_the_callers_and_other_files_in_it_stay(self):
         self.quickstart("--data", "mine")

@@ -3,6 +3,7 @@
 // stays open at the site.
 import {RateChart} from './chart.js';
 import {byId, el, refreshTimes, setServerTime} from './dom.js';
+import {showFederation, startFederation} from './federation.js';
 import * as format from './format.js';
 import {pageDetail, pageLink, urlsToTry} from './lookup.js';
 import {roundDetail, showRounds} from './rounds.js';
@@ -58,8 +59,12 @@ async function pollStatus() {
   }
 }
 
-// What changes slowly, each with the milliseconds between two looks.
+// What changes slowly, or not in every site, each with the milliseconds between two looks.
 const slow = {
+  federation: {every: 1900, look: async () => {  // With every status.
+    const answer = await ask('/api/federation');
+    if (answer !== null) showFederation(answer);
+  }},
   rates: {every: 10000, look: async () => {
     const rates = await ask('/api/rates');
     state.lately = rates.points[rates.points.length - 1];
@@ -176,6 +181,7 @@ startTabs(() => {
   showHosts(chosenHosts(), null);
   pollSlow('hosts');
 });
+startFederation();
 for (const part of Object.values(slow)) part.due = 0;
 poll();
 openHash();

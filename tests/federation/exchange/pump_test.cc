@@ -11,6 +11,7 @@
 #include "absl/time/clock.h"
 #include "federation/exchange/batch_receiver.h"
 #include "federation/exchange/greeting.h"
+#include "federation/exchange/zstd_frame.h"
 #include "federation/map/map_changes.h"
 #include "tests/temporary_folder.h"
 
@@ -320,6 +321,140 @@ TEST_F(PumpTest, ABatchOfANewerMapWaitsForThatMap) {
   stream.damage = [](peers::Batch& batch) { batch.set_epoch(99); };
   EXPECT_TRUE(absl::IsAborted(RunOver(stream)));
   EXPECT_EQ(paris_.db->totals().KnownPages(), 0);
+}
+
+// Tokyo knows pages that Paris owns, and hands them over.
+class MovingPumpTest : public PumpTest {
+ protected:
+  static constexpr storage::Peer kToParis{kParis, 1};
+
+  std::vector<storage::HostKey> Know(int from, int count) {
+    std::vector<storage::HostKey> hosts;
+    std::vector<PageKey> pages;
+    for (int i = from; i < from + count; ++i) {
+      pages.push_back(ParisPage(i));
+      hosts.push_back(storage::HostKey{
+          std::string(storage::HostPartOf(pages.back().bytes))});
+    }
+    EXPECT_TRUE(tokyo_.db->Inject(pages, kNow).ok());
+    return hosts;
+  }
+  void ExpectMoved(int count) {
+    EXPECT_EQ(tokyo_.db->totals().KnownPages(), 0);
+    EXPECT_EQ(paris_.db->totals().KnownPages(), count);
+    EXPECT_EQ(paris_.db->totals().taken_over, count * storage::kSeedCash);
+    EXPECT_EQ(tokyo_.db->totals().handed_over, count * storage::kSeedCash);
+    EXPECT_EQ(tokyo_.FailedChecks(), "");
+    EXPECT_EQ(paris_.FailedChecks(), "");
+  }
+};
+
+TEST_F(MovingPumpTest, PagesThatMoveTravelAmongTheUrls) {
+  Fill(0, 35);
+  ASSERT_TRUE(tokyo_.db->OpenPair(kToParis).ok());
+  ASSERT_EQ(tokyo_.db->CutPages(kToParis, Know(100, 20), 1000)->pages, 20);
+  ASSERT_TRUE(tokyo_.db->CutComplete(kToParis, 2).ok());
+  TestStream stream(paris_);
+  // Somebody else cuts while the pump runs.
+  bool once = false;
+  stream.damage = [&](peers::Batch& batch) {
+    if (batch.sequence() != 4 || std::exchange(once, true)) return;
+    ASSERT_EQ(tokyo_.db->CutPages(kToParis, Know(200, 5), 1000)->pages, 5);
+  };
+  EXPECT_TRUE(RunOver(stream).ok());
+  EXPECT_TRUE(once);
+  EXPECT_EQ(tokyo_.db->totals().handed_over, 25 * storage::kSeedCash);
+  EXPECT_EQ(paris_.db->totals().taken_over, 25 * storage::kSeedCash);
+  EXPECT_EQ(paris_.db->totals().KnownPages(), 60);
+  EXPECT_EQ(paris_.db->totals().received, cash_);
+  EXPECT_EQ(*paris_.db->completed_for({kTokyo, 1}), 2u);
+  EXPECT_EQ(pump_->counts().pages, 25u);
+  EXPECT_EQ(pump_->counts().urls, 35u);
+  EXPECT_EQ(paris_.receiver->counts().pages, 25u);
+  EXPECT_EQ(paris_.receiver->counts().foreign, 0u);
+  EXPECT_EQ(tokyo_.FailedChecks(), "");
+  EXPECT_EQ(paris_.FailedChecks(), "");
+}
+
+TEST_F(MovingPumpTest, ALinkThatBreaksLosesNoPageAndMovesNoneTwice) {
+  std::mt19937 random(6);
+  ASSERT_TRUE(tokyo_.db->OpenPair(kToParis).ok());
+  int moved = 0;
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_TRUE(tokyo_.db->CutPages(kToParis, Know(moved, 5), 1000).ok());
+    moved += 5;
+    TestStream stream(paris_);
+    stream.writes_left = static_cast<int>(random() % 3);
+    stream.reads_left = static_cast<int>(random() % 4);
+    stream.repeat = random() % 3 == 0;
+    (void)RunOver(stream);
+  }
+  TestStream healed(paris_);
+  EXPECT_TRUE(RunOver(healed).ok());
+  ExpectMoved(moved);
+}
+
+TEST_F(MovingPumpTest, APageOfAnotherSiteIsStoredAndCounted) {
+  ASSERT_TRUE(tokyo_.db->OpenPair(kToParis).ok());
+  ASSERT_TRUE(tokyo_.db->CutPages(kToParis, Know(0, 5), 1000).ok());
+  ASSERT_TRUE(
+      paris_.maps->Offer(Leave(paris_.maps->view()->map(), "paris").value())
+          .ok());
+  TestStream stream(paris_);
+  EXPECT_TRUE(RunOver(stream).ok());
+  ExpectMoved(5);
+  EXPECT_EQ(paris_.receiver->counts().foreign, 5u);
+}
+
+TEST_F(MovingPumpTest, APageThatIsNoneHereIsDroppedAndItsCashCounted) {
+  // No canonical URL ends so.
+  const PageKey strange =
+      storage::MakePageKey("strange.example", "example,strange,)http/a/../b");
+  ASSERT_TRUE(tokyo_.db->Inject({strange}, kNow).ok());
+  ASSERT_TRUE(tokyo_.db->OpenPair(kToParis).ok());
+  ASSERT_EQ(tokyo_.db
+                ->CutPages(kToParis,
+                           {storage::HostKey{std::string(
+                               storage::HostPartOf(strange.bytes))}},
+                           10)
+                ->pages,
+            1);
+  TestStream stream(paris_);
+  EXPECT_TRUE(RunOver(stream).ok());
+  EXPECT_EQ(paris_.db->totals().KnownPages(), 0);
+  EXPECT_EQ(paris_.db->totals().Dropped(), storage::kSeedCash);
+  EXPECT_EQ(paris_.db->totals().taken_over, storage::kSeedCash);
+  EXPECT_EQ(paris_.receiver->counts().filtered, 1u);
+  EXPECT_EQ(paris_.FailedChecks(), "");
+}
+
+TEST_F(MovingPumpTest, ForgedMovesAreRefused) {
+  ASSERT_TRUE(tokyo_.db->OpenPair(kToParis).ok());
+  ASSERT_TRUE(tokyo_.db->CutPages(kToParis, Know(0, 5), 1000).ok());
+  peers::MovedPages many;
+  for (int i = 0; i < 100'001; ++i) many.add_pages();
+  const std::string too_many = CompressZstd(many.SerializeAsString(), 3);
+  const std::string too_large = CompressZstd(std::string(5 << 20, 'a'), 3);
+  const std::string empty_page = CompressZstd(std::string("\x0a\x00", 2), 3);
+  for (const auto& damage : std::vector<std::function<void(peers::Batch&)>>{
+           [](peers::Batch& b) { b.set_moved("nonsense"); },
+           [](peers::Batch& b) { b.mutable_moved()->pop_back(); },
+           [&](peers::Batch& b) { b.set_moved(too_many); },
+           [&](peers::Batch& b) { b.set_moved(too_large); },
+           [&](peers::Batch& b) { b.set_moved(empty_page); },
+           [](peers::Batch& b) { b.clear_moved(); },
+           [](peers::Batch& b) { b.set_complete_for(b.epoch() + 1); }}) {
+    TestStream stream(paris_);
+    stream.damage = damage;
+    const absl::Status refused = RunOver(stream);
+    EXPECT_FALSE(refused.ok());
+    EXPECT_FALSE(absl::IsUnavailable(refused)) << refused;
+  }
+  EXPECT_EQ(paris_.db->totals().KnownPages(), 0);
+  EXPECT_EQ(paris_.receiver->counts().refused, 7u);
+  TestStream honest(paris_);
+  EXPECT_TRUE(RunOver(honest).ok());
+  ExpectMoved(5);
 }
 
 TEST_F(PumpTest, AReceiverThatForgotIsNoticed) {

@@ -114,7 +114,10 @@ TEST(MapChangesTest, WhileChannelsMoveNothingElseMovesButTheDeadAreRemoved) {
   EXPECT_TRUE(Block(moving, "evil.example").ok());
   EXPECT_TRUE(Pause(moving, true).ok());
 
+  EXPECT_FALSE(moving.in_haste());
   const Map removed = Remove(moving, "oslo").value();
+  EXPECT_TRUE(removed.in_haste());
+  EXPECT_FALSE(FinishHandOff(removed)->in_haste());
   EXPECT_TRUE(CheckMap(removed).ok()) << CheckMap(removed);
   EXPECT_EQ(Owners(removed.placement()), (std::vector<uint32_t>{1, 2, 4}));
   // What has not moved yet is where the first of the two changes found it.

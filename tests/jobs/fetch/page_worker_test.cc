@@ -91,6 +91,19 @@ TEST_F(PageWorkerTest, TheSameBytesAgainAreUnchangedAndKeepTheirPlace) {
   EXPECT_EQ(third.outcome.change().changes(), 1u);
 }
 
+TEST_F(PageWorkerTest, APageThatCameFromAnotherSiteIsArchivedButHasNotChanged) {
+  const storage::Completion there = Complete(Answered(200, "", "<a href=/b>"));
+  Answer here = Answered(200, "", "<a href=/b>");
+  here.task.earlier = std::make_unique<proto::PageRecord>(there.outcome);
+  here.task.earlier->clear_archive();
+  const storage::Completion done = Complete(std::move(here));
+  EXPECT_FALSE(done.unchanged);  // A whole record, no revisit of one elsewhere.
+  EXPECT_TRUE(done.outcome.has_archive());
+  EXPECT_EQ(done.outlinks, Keys({"http://a.example/b"}));
+  EXPECT_EQ(done.outcome.change().visits(), 2u);
+  EXPECT_EQ(done.outcome.change().changes(), 0u);
+}
+
 TEST_F(PageWorkerTest, NotModifiedKeepsTheLinksOfTheArchive) {
   const storage::Completion first =
       Complete(Answered(200, "ETag: \"1\"\r\n", "<a href=/b><a href=/c>"));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "federation/map/map_changes.h"
 #include "tests/temporary_folder.h"
 
 namespace gannet::jobs {
@@ -118,6 +119,66 @@ TEST_F(GenerateTest, DeferredUrlsOfAFullHostDoNotHideThoseBehindThem) {
       .width = 1, .per_host = 10, .max_pages_per_host = 1};
   EXPECT_FALSE(HasWork(*db_, settings, kNow).value());
   EXPECT_EQ(db_->totals().deferred_urls, 0);  // All were looked at.
+}
+
+TEST_F(GenerateTest, HostsBehindTheFenceAreSteppedOver) {
+  Inject(4, 20);
+  GenerateSettings settings = {.width = 100, .per_host = 100};
+  std::map<std::string, int> asked;
+  settings.may_crawl = [&](std::string_view host) {
+    ++asked[std::string(host)];
+    return host.find("h1,") == std::string_view::npos &&
+           host.find("h3,") == std::string_view::npos;
+  };
+  EXPECT_TRUE(HasWork(*db_, settings, kNow).value());
+  ASSERT_TRUE(db_->OpenRound(kNow).ok());
+  asked.clear();
+  EXPECT_EQ(Generate(*db_, settings).value(), 40);
+  EXPECT_EQ(asked.size(), 4u);
+  for (const auto& [host, times] : asked) EXPECT_EQ(times, 1) << host;
+  const auto list = db_->FetchList({}, 100);
+  ASSERT_TRUE(list.ok());
+  for (const storage::PageKey& page : *list) {
+    EXPECT_EQ(page.bytes.find("h1,"), std::string::npos);
+  }
+  // No state: when the fence is gone, they are there.
+  EXPECT_EQ(db_->Top(100, 100)->pages.size(), 40u);
+}
+
+TEST_F(GenerateTest, NothingButFencedPagesIsNoWork) {
+  Inject(2, 3);
+  GenerateSettings settings;
+  settings.may_crawl = [](std::string_view) { return false; };
+  EXPECT_FALSE(HasWork(*db_, settings, kNow).value());
+}
+
+TEST_F(GenerateTest, DeferredUrlsOfAnotherSiteGoToItsOutbox) {
+  std::vector<std::string> urls;
+  for (int i = 0; i < 40; ++i) {
+    urls.push_back(fmt::format("http://x{}.example/", i));
+  }
+  Defer(urls);
+  federation::Applicant applicant;
+  applicant.name = "tokyo";
+  applicant.incarnation = 1;
+  applicant.address = "127.0.0.1:7701";
+  federation::Map map =
+      federation::FoundFederation(applicant, 9, {}, true).value();
+  applicant.name = "paris";
+  map = federation::Join(federation::Invite(map, "paris").value(), applicant)
+            .value();
+  GenerateSettings settings;
+  settings.map = federation::MapView::Create(map, "tokyo").value();
+  EXPECT_TRUE(HasWork(*db_, settings, kNow).value());
+  EXPECT_EQ(db_->totals().deferred_urls, 0);
+  int mine = 0;
+  for (const std::string& url : urls) {
+    const bool is_mine = settings.map->IsMine(KeyOf(url).bytes);
+    mine += is_mine ? 1 : 0;
+    EXPECT_EQ(db_->GetPage(KeyOf(url)).ok(), is_mine) << url;
+  }
+  EXPECT_GT(mine, 0);
+  EXPECT_EQ(db_->totals().outbox_urls.at(storage::SiteId{2}), 40 - mine);
 }
 
 TEST_F(GenerateTest, WithoutWorkItIsKnownWhichRestIsToBeWaitedFor) {

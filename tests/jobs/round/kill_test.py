@@ -12,7 +12,7 @@ import tempfile
 import time
 import unittest
 
-from crawl_processes import IS_LONG, FakeWeb, Site, differences
+from crawl_processes import IS_LONG, SLOW, FakeWeb, Site, differences
 
 GANNET, FAKE_WEB = sys.argv[1:3]
 KILLS = 50 if IS_LONG else 10
@@ -65,7 +65,7 @@ class KillTest(unittest.TestCase):
                   f"had to be asked for again after a kill, allowed {MOST_REPEATS}")
             self.assertLessEqual(most_repeats, MOST_REPEATS)
             # Else the kills came where there was nothing to see.
-            self.assertGreater(self.looked_at, 100)
+            self.assertGreater(self.looked_at, 100 // SLOW)
             self.assertEqual(differences(site.states(), web.truth()), [])
             site.verify(full=True)
             verdict = web.judge(f"{DELAY_MS}ms")

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 
@@ -229,7 +230,7 @@ class FederatedUpdateTest : public UpdateTest {
     UpdateSettings settings;
     settings.new_pages = new_pages;
     settings.map = map_;
-    settings.sent = &sent_;
+    settings.sent = &*sent_;
     return settings;
   }
   std::map<std::string, int64_t> TargetsOf(uint32_t site) const {
@@ -250,7 +251,7 @@ class FederatedUpdateTest : public UpdateTest {
   }
 
   std::shared_ptr<const federation::MapView> map_;
-  federation::SentUrlCache sent_{1 << 20, 7};
+  std::optional<federation::SentUrlCache> sent_{std::in_place, 1 << 20, 7};
 };
 
 TEST_F(FederatedUpdateTest, EachTargetGoesToItsOwner) {
@@ -273,15 +274,61 @@ TEST_F(FederatedUpdateTest, WhatWasSentBeforeIsNotSentAgain) {
     for (const auto& [page, sum] : TargetsOf(site)) cash += sum;
   }
   EXPECT_EQ(again.dropped.at(storage::kSentBefore), cash);
-  sent_.Clear(storage::SiteId{3});
+  sent_->Clear(storage::SiteId{3});
   const Result cleared = Run(With(100'000));
   EXPECT_EQ(cleared.sent.size(), 1u);
   EXPECT_EQ(cleared.sent.at(storage::SiteId{3}), TargetsOf(3));
 }
 
+TEST_F(FederatedUpdateTest, InCashModeWhatWasSentBeforeGainsLater) {
+  federation::Map map = map_->map();
+  map.mutable_rules()->set_exchange(proto::EXCHANGE_CASH);
+  map_ = federation::MapView::Create(map, "tokyo").value();
+  (void)Run(With(100'000));
+  // A new pair of sites would be sent what was gained at once.
+  before_update_ = [](storage::CrawlDb& db) {
+    for (const uint32_t id : {2, 3}) {
+      ASSERT_TRUE(db.OpenPair({storage::SiteId{id}, 1}).ok());
+    }
+  };
+  UpdateSettings settings = With(100'000);
+  const Result apart = Run(settings);  // Round 1 of 4.
+  EXPECT_TRUE(apart.sent.empty());
+  EXPECT_FALSE(apart.dropped.contains(storage::kSentBefore));
+  settings.gain_every = 1;
+  const Result released = Run(settings);
+  for (const uint32_t site : {2, 3}) {
+    EXPECT_EQ(released.sent.at(storage::SiteId{site}), TargetsOf(site));
+  }
+}
+
+TEST_F(FederatedUpdateTest, CutOffAndRunAgainOtherSitesGetTheirPlacesOnce) {
+  before_update_ = [&](storage::CrawlDb& db) {
+    storage::Settlement batch;
+    for (const auto& [page, cash] : sums_) {
+      const storage::Found url{storage::PageKey{page}, cash};
+      const auto owner = map_->OwnerOf(page);
+      if (owner == storage::SiteId{1}) {
+        batch.local.push_back(url);
+      } else if (owner == storage::SiteId{2}) {
+        batch.remote.emplace_back(*owner, url);
+      } else {
+        batch.deferred.push_back(url);
+      }
+      batch.cursor = page;
+      if (batch.remote.size() == 5) break;
+    }
+    ASSERT_TRUE(db.Settle(batch, {kNow}).ok());
+    ASSERT_EQ(db.journal().counts().sent_to().at(2), 5);
+  };
+  const Result result = Run(With(60));
+  EXPECT_EQ(result.sent.at(storage::SiteId{2}).size(), 20u);
+  EXPECT_EQ(result.sent.at(storage::SiteId{3}).size(), 20u);
+}
+
 TEST_F(FederatedUpdateTest, EachSiteGetsTheBestOfItsOwnAndTheOthersWait) {
   for (const size_t in_memory : {100'000, 40}) {
-    sent_ = federation::SentUrlCache(1 << 20, 7);
+    sent_.emplace(1 << 20, 7);
     UpdateSettings settings = With(60);
     settings.targets_in_memory = in_memory;
     settings.batch = 9;

@@ -45,6 +45,13 @@ class OneAnswerAdmin : public Admin {
   GANNET_SAYS_THE_ANSWER(PauseRounds, PauseRoundsRequest, admin::RoundsState&)
   GANNET_SAYS_THE_ANSWER(ResumeRounds, ResumeRoundsRequest, admin::RoundsState&)
   GANNET_SAYS_THE_ANSWER(Reload, ReloadRequest, admin::Reloaded&)
+  GANNET_SAYS_THE_ANSWER(GetFederation, GetFederationRequest,
+                         admin::Federation&)
+  GANNET_SAYS_THE_ANSWER(ChangeFederation, ChangeFederationRequest,
+                         admin::FederationChange&)
+  GANNET_SAYS_THE_ANSWER(PlanFederation, ChangeFederationRequest,
+                         admin::FederationPlan&)
+  GANNET_SAYS_THE_ANSWER(VerifyFederation, VerifyRequest, admin::Verification&)
 #undef GANNET_SAYS_THE_ANSWER
 
  protected:

@@ -16,6 +16,7 @@ TEST(ReloadTest, WhatChangedIsNamedAndWhatNeedsARestartStaysAsItWas) {
   file.site.name = "kyoto";
   file.listen.http = "";
   file.tls.ca = "ca.pem";
+  file.federation.capacity = 2;
   file.crawl.width = 5;
   file.crawl.schedule = Schedule::Parse("every 30m").value();
   file.crawl.order = storage::Order::kRandom;
@@ -29,9 +30,10 @@ TEST(ReloadTest, WhatChangedIsNamedAndWhatNeedsARestartStaysAsItWas) {
   EXPECT_THAT(change.changed,
               ElementsAre("crawl.schedule", "crawl.width", "fetch.delay",
                           "urls.deny.hosts", "archive.min_free", "log.level"));
-  EXPECT_THAT(change.needs_restart,
-              ElementsAre("site.name", "listen.http", "crawl.order",
-                          "archive.prefix", "tls.ca", "log.format"));
+  EXPECT_THAT(
+      change.needs_restart,
+      ElementsAre("site.name", "listen.http", "crawl.order", "archive.prefix",
+                  "federation.capacity", "tls.ca", "log.format"));
   // In force is the old one with the keys that could be taken up.
   SiteConfig expected = now;
   expected.crawl.width = 5;
@@ -54,7 +56,9 @@ TEST(ReloadTest, AnUnchangedFileChangesNothing) {
 TEST(ReloadTest, EachKeyIsEitherTakenUpOrPutBack) {
   const auto config = ParseSiteConfig(R"(
 site: {name: x, location: [1, 2]}
-listen: {http: "127.0.0.1:1", admin: "127.0.0.1:2"}
+listen: {http: "127.0.0.1:1", admin: "127.0.0.1:2", peers: "127.0.0.1:3"}
+federation: {map: registrar, join: "a:1", address: "b:2", capacity: 2, cache: 1MiB,
+             insecure_peers: true, gain_every: 9, channel: host, exchange: cash}
 tls: {ca: a, cert: b, key: c}
 crawl: {order: random, schedule: by-hand}
 archive: {prefix: X, file_size: 2MiB, min_free: 1, level: 9}

@@ -19,6 +19,10 @@ TEST(ConfigTextTest, WhatIsWrittenDownReadsBackAsTheSame) {
   config.fetch.delay = absl::Milliseconds(1500);
   config.fetch.resolver.servers = {"9.9.9.9", "[2620:fe::fe]:53"};
   config.urls.deny.regexes = {"^https://[^/]*/a\\.b"};
+  config.listen.peers = "[::1]:7701";
+  config.federation.map = MapSource::kFile;
+  config.federation.file = "map.pb";
+  config.federation.exchange = ExchangeMode::kCash;
   const auto read = ParseSiteConfig(ConfigText(config), "text");
   ASSERT_TRUE(read.ok()) << read.status() << "\n" << ConfigText(config);
   EXPECT_EQ(*read, config);
@@ -30,6 +34,7 @@ TEST(ConfigTextTest, EveryKeyHasItsLineUnderItsSection) {
   EXPECT_THAT(text, HasSubstr("\n  width: 20000\n"));
   EXPECT_THAT(text, HasSubstr("\n  new_pages: auto\n"));
   EXPECT_THAT(text, HasSubstr("\n  resolver:\n    servers: []\n"));
+  EXPECT_THAT(text, HasSubstr("\nfederation:\n  map: \"\"\n"));
   EXPECT_EQ(*ParseSiteConfig(text, "text"), SiteConfig{});
 }
 

@@ -1,5 +1,6 @@
 #include "sites/config/site_config.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -192,12 +193,8 @@ TEST(SiteConfigTest, AllThatIsWrongIsNamedInTheOrderOfTheFile) {
 }
 
 TEST(SiteConfigTest, WhatIsNotBuiltYetIsRefusedRatherThanIgnored) {
-  EXPECT_EQ(Refusal("federation: {map: registrar}"),
-            "site.yaml:1:19: federation.map: found 'registrar', but "
-            "federations are not built yet; remove the key");
   for (const char* text :
-       {"federation: {join: 'a:1'}", "listen: {peers: ':1'}",
-        "recrawl: {strategy: gain}", "recrawl: {share: 0.5}"}) {
+       {"recrawl: {strategy: gain}", "recrawl: {share: 0.5}"}) {
     EXPECT_THAT(Refusal(text), HasSubstr("not built yet")) << text;
   }
 }
@@ -230,6 +227,105 @@ TEST(SiteConfigTest, TheAdminApiOverTcpIsRefusedWithoutCertificates) {
                          "needs certificates"));
   EXPECT_THAT(Refusal("listen: {admin: '127.0.0.1:1'}\ntls: {ca: a, cert: b}"),
               HasSubstr("set tls.ca, tls.cert and tls.key"));
+}
+
+TEST(SiteConfigTest, WhatAFederationNeedsIsRead) {
+  const auto config = ParseSiteConfig(R"(
+listen:     {peers: "0.0.0.0:7701"}
+federation: {map: registrar, join: "[2001:db8::1]:7700", capacity: 3,
+             address: "tokyo.example:7701", cache: 8MiB, gain_every: 2,
+             channel: host, exchange: cash}
+tls:        {ca: ca.pem, cert: tokyo.pem, key: tokyo.key}
+)",
+                                      "site.yaml");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->listen.peers, "0.0.0.0:7701");
+  EXPECT_EQ(config->PeersAddress(), "tokyo.example:7701");
+  EXPECT_EQ(config->federation.map, MapSource::kRegistrar);
+  EXPECT_EQ(config->federation.join, "[2001:db8::1]:7700");
+  EXPECT_EQ(config->federation.capacity, 3);
+  EXPECT_EQ(config->federation.cache, 8u << 20);
+  EXPECT_EQ(config->federation.gain_every, 2);
+  EXPECT_EQ(config->federation.channel, federation::ChannelUnit::kHost);
+  EXPECT_EQ(config->federation.exchange, ExchangeMode::kCash);
+  EXPECT_FALSE(config->federation.insecure_peers);
+}
+
+TEST(SiteConfigTest, WhereOthersReachASiteIsWhereItListensUnlessTold) {
+  const auto config = ParseSiteConfig(
+      "listen: {peers: '127.0.0.1:7701'}\nfederation: {map: registrar}", "f");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->PeersAddress(), "127.0.0.1:7701");
+}
+
+TEST(SiteConfigTest, PeersBeyondLoopbackAreRefusedWithoutCertificates) {
+  EXPECT_THAT(
+      Refusal("listen:\n  peers: '192.0.2.7:7701'\n"),
+      StartsWith("site.yaml:2:10: listen.peers: 192.0.2.7:7701 can be reached "
+                 "from other machines"));
+  for (const char* address : {"0.0.0.0:1", "[::]:1", "[2001:db8::1]:1",
+                              "[::ffff:192.0.2.7]:1", "128.0.0.1:1"}) {
+    const std::string peers = fmt::format("listen: {{peers: '{}'}}\n", address);
+    EXPECT_THAT(Refusal(peers), HasSubstr("federation.insecure_peers: true"))
+        << address;
+    EXPECT_EQ(Refusal(peers + "federation: {insecure_peers: true}"), "");
+    EXPECT_EQ(Refusal(peers + "tls: {ca: a, cert: b, key: c}"), "");
+    EXPECT_THAT(Refusal(peers + "tls: {ca: a, key: c}"),
+                HasSubstr("set all three, or none"));
+  }
+  for (const char* address :
+       {"127.0.0.1:1", "127.9.9.9:1", "[::1]:1", "[::ffff:127.0.0.1]:1"}) {
+    EXPECT_EQ(Refusal(fmt::format("listen: {{peers: '{}'}}", address)), "")
+        << address;
+  }
+}
+
+TEST(SiteConfigTest, ASiteThatNobodyCouldReachIsInNoFederation) {
+  EXPECT_THAT(Refusal("federation:\n  map: registrar\n"),
+              StartsWith("site.yaml:2:8: federation.map: a site of a "
+                         "federation is reached by the others: set "
+                         "listen.peers"));
+  const std::string everywhere =
+      "federation: {map: registrar, insecure_peers: true}\n"
+      "listen: {peers: '0.0.0.0:7701'}\n";
+  EXPECT_THAT(Refusal(everywhere),
+              StartsWith("site.yaml:2:17: listen.peers: 0.0.0.0:7701 is every "
+                         "address of this machine"));
+  EXPECT_THAT(Refusal("federation: {map: registrar, insecure_peers: true}\n"
+                      "listen: {peers: '[::]:7701'}\n"),
+              HasSubstr("set federation.address"));
+}
+
+TEST(SiteConfigTest, AMapInAFileNeedsTheFileAndTheFileTheMap) {
+  const std::string peers = "listen: {peers: '127.0.0.1:1'}\n";
+  EXPECT_EQ(Refusal(peers + "federation: {map: file}"),
+            "site.yaml:2:19: federation.map: federation.file must say where "
+            "the map is");
+  EXPECT_EQ(Refusal(peers + "federation: {map: registrar, file: map.pb}"),
+            "site.yaml:2:36: federation.file: it is read with 'map: file' "
+            "only; set that, or remove it");
+  EXPECT_EQ(Refusal(peers + "federation: {map: file, file: map.pb}"), "");
+}
+
+TEST(SiteConfigTest, BadValuesOfAFederationAreRefusedWithWhatIsAllowed) {
+  EXPECT_EQ(Refusal("federation: {map: etcd}"),
+            "site.yaml:1:19: federation.map: found 'etcd', allowed is \"\" or "
+            "registrar or file");
+  EXPECT_EQ(Refusal("federation: {capacity: 1001}"),
+            "site.yaml:1:24: federation.capacity: found '1001', allowed is a "
+            "whole number from 1 to 1000");
+  EXPECT_THAT(Refusal("federation: {join: tokyo.example}"),
+              HasSubstr("allowed is HOST:PORT"));
+  for (const char* text :
+       {"federation: {join: '10.0.0.0/8:7700'}", "federation: {join: ':1'}",
+        "federation: {address: 'a b:1'}", "federation: {address: 'a:0'}",
+        "federation: {address: '::1:1'}", "federation: {capacity: 0}",
+        "federation: {insecure_peers: yes}", "federation: {cache: 1}",
+        "federation: {gain_every: 0}", "federation: {channel: page}",
+        "federation: {exchange: all}", "federation: {maps: ''}",
+        "listen: {peers: ':1'}", "listen: {peers: 'tokyo:1'}"}) {
+    EXPECT_NE(Refusal(text), "") << text;
+  }
 }
 
 TEST(SiteConfigTest, BadEntriesOfAListAreNamedWhereTheyStand) {
@@ -281,6 +377,14 @@ TEST(SiteConfigTest, TheDataFolderIsRelativeToTheFile) {
   EXPECT_EQ(LoadSiteConfig(path)->site.data, folder.path() + "/there");
   std::ofstream(path) << "site: {data: /else/where}\n";
   EXPECT_EQ(LoadSiteConfig(path)->site.data, "/else/where");
+}
+
+TEST(SiteConfigTest, TheMapsFileIsRelativeToTheFileToo) {
+  TemporaryFolder folder;
+  const std::string path = folder.path() + "/site.yaml";
+  std::ofstream(path) << "listen: {peers: '127.0.0.1:1'}\n"
+                         "federation: {map: file, file: map.pb}\n";
+  EXPECT_EQ(LoadSiteConfig(path)->federation.file, folder.path() + "/map.pb");
 }
 
 TEST(SiteConfigTest, AFileThatIsNotThereIsNotFoundAndSaysHowToGetOne) {

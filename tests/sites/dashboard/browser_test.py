@@ -26,6 +26,8 @@ LOADED = """return document.querySelector('#chart svg') &&
   document.querySelectorAll('#hosts tbody tr').length > 3 &&
   document.querySelectorAll('#by-depth li').length > 3 &&
   document.getElementById('pages-rate').textContent !== '–'"""
+FEDERATED = "return document.querySelectorAll('#federation:not([hidden]) tbody tr').length === 6"
+NASTY_SITE = "<img src=x onerror=hacked=8>"
 # Whatever sticks out makes a page scroll sideways.
 TOO_WIDE = """const wide = document.documentElement.clientWidth;
   return [...document.querySelectorAll('body *')].filter((one) =>
@@ -294,6 +296,113 @@ class BrowserTest(unittest.TestCase):
         self.wait_for_text("#hosts", "No host is failing")
         self.assertEqual(self.browser.text("#round-title"), "No round yet")
         self.shot("new-site")
+
+    def test_a_site_for_itself_shows_no_federation(self):
+        demo = self.open()
+        self.assertFalse(self.browser.run("return document.getElementById('federation').checkVisibility()"))
+        demo.tell("federation busy")
+        self.browser.wait(FEDERATED, "the panel comes", LIVE)
+        demo.tell("federation none")
+        self.browser.wait("return document.getElementById('federation').hidden", "the panel goes", LIVE)
+
+    def cell(self, site: str, label: str) -> str:
+        return self.browser.run(
+            "return [...document.querySelectorAll('#federation-sites tr')].find((row) => row.dataset.site === "
+            f"{json.dumps(site)}).querySelector('td[data-label=\"{label}\"]').innerText").replace("\n", " ")
+
+    def test_the_federation_is_shown_in_numbers_and_on_a_map(self):
+        self.open("--federation", loaded=FEDERATED)
+        self.assertEqual(self.browser.run(
+            "return [...document.querySelectorAll('.site-name')].map((name) => name.textContent)"),
+            ["tokyo", "zurich", "lima", "nairobi", "sydney", NASTY_SITE])
+        self.assertEqual(self.browser.text("#federation-state"), "Working")
+        self.assertEqual(self.browser.text("#federation-epoch"),
+                         "epoch 7 · term 2 · registrar zurich · exchanges urls")
+        self.assertIn("this site", self.browser.text("#federation-sites tr:nth-child(1) th"))
+        self.assertEqual(self.browser.text("#federation-sites tr:nth-child(2) th .sub"),
+                         "registrar · capacity 2")
+        for site, label, text in (
+                ("tokyo", "State", "member"), ("nairobi", "State", "leaving"), ("sydney", "State", "away"),
+                (NASTY_SITE, "State", "invited"), ("zurich", "Lag", "0"), ("sydney", "Lag", "2"),
+                ("sydney", "Epoch", "5"), ("zurich", "Pages", "4,120,331"), ("lima", "Frontier", "801,223"),
+                ("sydney", "Outbox", "48,211"), ("lima", "Round trip", "298 ms"),
+                ("zurich", "Pages/s", "206"), ("zurich", "Last heard", "now"),
+                ("sydney", "Last heard", "12 min 34 s ago"), (NASTY_SITE, "Lag", "–"), (NASTY_SITE, "Sent", "–"), (NASTY_SITE, "Last heard", "never")):
+            with self.subTest(site=site, label=label):
+                self.assertEqual(self.cell(site, label), text)
+        self.assertIn("sydney is away", self.browser.text("#federation-problems"))
+        self.assertIn("2 of 5 sites are done (lima, zurich)", self.browser.text("#hand-off-text"))
+        self.assertEqual(self.browser.text("#hand-off-left"), "12,043 pages left here")
+        # Tokyo is east of Zurich, which is north of Lima.
+        spots = self.browser.run(
+            "return Object.fromEntries([...document.querySelectorAll('#world .place')].map((place) => "
+            "[place.dataset.site, [...place.querySelectorAll('.spot')].map((spot) => "
+            "[spot.cx.baseVal.value, spot.cy.baseVal.value])[0]]))")
+        self.assertEqual(len(spots), 6)
+        self.assertGreater(spots["tokyo"][0], spots["zurich"][0])
+        self.assertLess(spots["zurich"][1], spots["lima"][1])
+        self.assertEqual(self.browser.run("return document.querySelectorAll('#world .link').length"), 4)
+        self.assertEqual(self.browser.run(
+            "return [...document.querySelectorAll('#world .place > text')].map((t) => t.textContent).slice(0, 5)"),
+            ["tokyo", "zurich", "lima", "nairobi", "sydney"])
+
+    def test_rates_between_sites_are_measured(self):
+        demo = self.open("--federation", loaded=FEDERATED)
+        self.browser.wait("return document.querySelector('#federation-sites tr:nth-child(2) td[data-label=Sent]')"
+                          ".textContent.includes('URLs/s')", "two looks make a rate", LIVE)
+        time.sleep(3)  # And some more a steady one.
+        sent = self.cell("zurich", "Sent")
+        self.assertRegex(sent, r"^\d+ URLs/s [\d.]+ KB/s$")
+        self.assertAlmostEqual(int(sent.split()[0]), 412, delta=120)
+        self.assertEqual(self.cell("sydney", "Sent"), "0 URLs/s 0 bytes/s")
+        self.browser.ask("POST", "/actions", {"actions": [{
+            "type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"},
+            "actions": [{"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": {
+                "element-6066-11e4-a52e-4f735466cecf": self.browser.find(
+                    "#world .place[data-site=zurich] .spot")}}]}]})
+        self.wait_for_text("#world-readout", "zurich: member · to it ")
+        self.assertIn("round trip 231 ms", self.browser.text("#world-readout"))
+        # Counters that fall are those of a site that began anew: no rate below nothing.
+        demo.tell("federation begun-anew")
+        for _ in range(20):
+            self.assertNotIn("-", self.cell("zurich", "Sent"))
+            time.sleep(0.2)
+
+    def test_the_federation_says_what_is_the_matter(self):
+        demo = self.open("--federation", loaded=FEDERATED)
+        demo.tell("federation quiet")
+        self.wait_for_text("#federation-state", "Quiet", LIVE)
+        self.assertFalse(self.browser.run("return document.getElementById('hand-off').checkVisibility()"))
+        demo.tell("federation paused")
+        self.wait_for_text("#federation-state", "Paused", LIVE)
+        demo.tell("federation lost")
+        self.wait_for_text("#federation-problems", "The registrar zurich is not reached", LIVE)
+        demo.tell("federation fail the maps of <b>two</b> federations")
+        self.wait_for_text("#federation-problems", "the maps of <b>two</b> federations", LIVE)
+        self.assertEqual(self.browser.run("return document.querySelectorAll('#federation b').length"), 0)
+
+    def test_the_name_of_a_site_stays_text(self):
+        self.open("--federation", loaded=FEDERATED)
+        self.wait_for_text("#federation-sites", NASTY_SITE)
+        self.browser.wait("return [...document.querySelectorAll('#world title')].some((title) => "
+                          f"title.textContent.includes({json.dumps(NASTY_SITE)}))", "its tooltip")
+        self.assert_nothing_ran()
+
+    def test_the_federation_fits_and_is_legible_on_laptop_and_phone_in_light_and_dark(self):
+        self.open("--federation", loaded=FEDERATED + " && " + LOADED.removeprefix("return "))
+        self.browser.wait("return document.querySelector('#federation-sites tr:nth-child(2) td[data-label=Sent]')"
+                          ".textContent.includes('URLs/s')", "rates", LIVE)
+        for scheme in ("light", "dark"):
+            self.browser.scheme(scheme)
+            for name, width, height in (("laptop", 1280, 800), ("phone", 375, 740)):
+                with self.subTest(scheme=scheme, window=name):
+                    self.browser.window(width, height, phone=name == "phone")
+                    self.browser.wait(f"return innerWidth === {width} && document.querySelector('#world svg')"
+                                      ".clientWidth < innerWidth && document.querySelector('#chart svg')"
+                                      ".clientWidth < innerWidth", "the map fits")
+                    self.assertEqual(self.browser.run(TOO_WIDE), [])
+                    self.assertEqual(self.browser.run(PALE), [])
+                    self.shot(f"federation-{name}-{scheme}")
 
     def test_a_hidden_page_asks_nothing(self):
         demo = self.open()

@@ -1,8 +1,12 @@
 // A dashboard of a site that is not there: prints its port, and obeys lines on
 // standard input (demo_site.h) until that ends. For browser tests, and to look
 // at the page by hand:
-//   dashboard_demo [ADDRESS] [--fresh]     --fresh: a new site, without history
+//   dashboard_demo [ADDRESS] [--fresh] [--federation]
+//     --fresh       a new site, without history
+//     --federation  one of several; lines "federation WORD" change it
+//                   (demo_federation.h)
 #include <fmt/format.h>
+#include <google/protobuf/util/json_util.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -12,6 +16,7 @@
 
 #include "absl/time/clock.h"
 #include "sites/dashboard/dashboard.h"
+#include "tests/sites/dashboard/demo_federation.h"
 #include "tests/sites/dashboard/demo_site.h"
 
 int main(int argc, char** argv) {
@@ -19,15 +24,28 @@ int main(int argc, char** argv) {
   DashboardSettings settings;
   settings.address = "127.0.0.1:0";
   bool fresh = false;
+  DemoFederation federation(absl::Now());
+  settings.federation = [&] { return federation.Json(absl::Now()); };
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--fresh") {
       fresh = true;
+    } else if (argument == "--federation") {
+      federation.Do("busy", absl::Now());
     } else {
       settings.address = argument;
     }
   }
   DemoSite site(absl::Now());
+  // What /metrics shows of it: as it is at the start.
+  if (const std::string json = federation.Json(absl::Now()); !json.empty()) {
+    google::protobuf::util::JsonParseOptions options;
+    options.ignore_unknown_fields = true;
+    site.admin().Change([&](ScriptedSite::Script& script) {
+      (void)google::protobuf::util::JsonStringToMessage(
+          json, &script.federation, options);
+    });
+  }
   if (fresh) {
     site.Do("empty", absl::Now());
   } else {
@@ -52,7 +70,12 @@ int main(int argc, char** argv) {
         continue;
       }
       // Says when it is done, so that a driver need not guess.
-      fmt::print("{}\n", site.Do(line, absl::Now()) ? "done" : "unknown");
+      const std::string prefix = "federation ";
+      const bool known =
+          line.starts_with(prefix)
+              ? federation.Do(line.substr(prefix.size()), absl::Now())
+              : site.Do(line, absl::Now());
+      fmt::print("{}\n", known ? "done" : "unknown");
       std::fflush(stdout);
       line.clear();
     }

@@ -35,6 +35,7 @@ class DashboardTest : public ::testing::Test {
     DashboardSettings settings;
     settings.address = "127.0.0.1:0";
     settings.healthy = [this] { return health_; };
+    settings.federation = [this] { return federation_; };
     auto started = DashboardServer::Start(settings, admin_);
     ASSERT_TRUE(started.ok()) << started.status();
     dashboard_ = *std::move(started);
@@ -51,6 +52,7 @@ class DashboardTest : public ::testing::Test {
   }
 
   absl::Status health_;
+  std::string federation_;
   ScriptedSite admin_;
   std::unique_ptr<DashboardServer> dashboard_;
 };
@@ -65,6 +67,25 @@ TEST_F(DashboardTest, ThePageAndItsFilesHaveTypesAndETags) {
   EXPECT_EQ(Get("/dashboard.css").Header("Content-Type"),
             "text/css; charset=utf-8");
   EXPECT_NE(Get("/dashboard.css").Header("ETag"), page.Header("ETag"));
+}
+
+TEST_F(DashboardTest, ASiteInNoFederationSaysSo) {
+  EXPECT_EQ(GetJson("/api/federation"), Json({{"federation", nullptr}}));
+}
+
+TEST_F(DashboardTest, TheFederationIsWhatTheSettingsSay) {
+  federation_ = R"({"federation":{"epoch":7,"sites":[]}})";
+  EXPECT_EQ(GetJson("/api/federation")["federation"]["epoch"], 7);
+  EXPECT_EQ(Get("/api/federation?epoch=7").code, 400);
+}
+
+TEST_F(DashboardTest, WithoutAFunctionThereIsNoFederation) {
+  DashboardSettings settings;
+  settings.address = "127.0.0.1:0";
+  auto plain = DashboardServer::Start(settings, admin_);
+  ASSERT_TRUE(plain.ok()) << plain.status();
+  EXPECT_EQ(sites::Get((*plain)->port(), "/api/federation").body,
+            "{\"federation\":null}\n");
 }
 
 TEST_F(DashboardTest, StatusIsTheAdminsWithTheTimeHere) {

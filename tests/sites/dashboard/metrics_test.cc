@@ -36,6 +36,45 @@ TEST(MetricsTest, CountersComeFromTheAgentsLifetime) {
   EXPECT_THAT(text, HasSubstr("gannet_http_requests_total{code=\"200\"} 4\n"));
 }
 
+TEST(MetricsTest, AFederationIsSeenFromThisSite) {
+  admin::Federation federation;
+  EXPECT_THAT(MetricsText({}, {}, {}, federation),
+              Not(HasSubstr("gannet_federation")));
+  admin::FederationState& state = *federation.mutable_federation();
+  state.set_self("tokyo");
+  state.set_error("not invited");
+  std::string text = MetricsText({}, {}, {}, federation);
+  EXPECT_THAT(text, HasSubstr("gannet_federation_joined 0\n"));
+  EXPECT_THAT(text, Not(HasSubstr("gannet_site_up")));
+
+  state.set_epoch(7);
+  state.set_registrar("lima");
+  state.set_refused_calls(3);
+  state.mutable_handing_off()->set_pages_left(12);
+  admin::FederationSite& self = *state.add_sites();
+  self.set_name("tokyo");
+  self.set_is_self(true);
+  admin::FederationSite& lima = *state.add_sites();
+  lima.set_name("lima");
+  lima.set_state("member");
+  lima.set_sent_urls(5);
+  admin::FederationSite& oslo = *state.add_sites();
+  oslo.set_name("oslo");
+  oslo.set_state("invited");
+  text = MetricsText({}, {}, {}, federation);
+  EXPECT_THAT(text, HasSubstr("gannet_federation_joined 1\n"));
+  EXPECT_THAT(text, HasSubstr("gannet_federation_epoch 7\n"));
+  EXPECT_THAT(text, HasSubstr("gannet_federation_registrar_up 0\n"));
+  EXPECT_THAT(text, HasSubstr("gannet_hand_off_pages 12\n"));
+  EXPECT_THAT(text, HasSubstr("gannet_peer_calls_refused_total 3\n"));
+  EXPECT_THAT(text, HasSubstr("gannet_site_up{site=\"lima\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("gannet_exchange_urls_total{direction=\"sent\","
+                              "site=\"lima\"} 5\n"));
+  // Neither this site, nor who may join some day.
+  EXPECT_THAT(text, Not(HasSubstr("site=\"tokyo\"")));
+  EXPECT_THAT(text, Not(HasSubstr("site=\"oslo\"")));
+}
+
 TEST(MetricsTest, WhatIsNotKnownIsNotSaid) {
   admin::Status status;
   status.set_known(3);

@@ -29,11 +29,17 @@ gannet_config_last_reload_successful gannet_admin_requests_total
 gannet_admin_request_failures_total gannet_http_requests_total process_cpu_seconds_total
 process_resident_memory_bytes process_open_fds process_max_fds
 process_start_time_seconds""".split()
+FEDERATION_NAMES = """gannet_federation_epoch gannet_federation_joined
+gannet_federation_registrar_up gannet_federation_quiet gannet_federation_paused
+gannet_hand_off_pages gannet_peer_calls_refused_total gannet_exchange_batches_refused_total
+gannet_exchange_batches_repeated_total gannet_sent_cache_lookups_total
+gannet_sent_cache_hits_total gannet_site_up gannet_site_epoch_lag
+gannet_site_round_trip_seconds gannet_exchange_urls_total gannet_exchange_bytes_total""".split()
 
 
 class PrometheusTest(unittest.TestCase):
     def setUp(self):
-        self.demo = Demo(DEMO)
+        self.demo = Demo(DEMO, "--federation")
         self.addCleanup(self.demo.close)
 
     def test_promtool_has_no_complaint(self):
@@ -47,8 +53,15 @@ class PrometheusTest(unittest.TestCase):
         self.demo.get("/metrics")
         text = self.demo.get("/metrics")
         there = {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")}
-        self.assertEqual(sorted(set(NAMES) - there), [])
-        self.assertEqual(sorted(there - set(NAMES)), [], "a name that nobody promised")
+        promised = {*NAMES, *FEDERATION_NAMES}
+        self.assertEqual(sorted(promised - there), [])
+        self.assertEqual(sorted(there - promised), [], "a name that nobody promised")
+
+    def test_a_site_in_no_federation_says_nothing_of_one(self):
+        alone = Demo(DEMO)
+        self.addCleanup(alone.close)
+        text = alone.get("/metrics")
+        self.assertEqual([name for name in FEDERATION_NAMES if name in text], [])
 
     def test_a_real_prometheus_scrapes_it_and_answers(self):
         with Prometheus(self.demo.port) as prometheus:

@@ -22,6 +22,7 @@ class ScriptedSite : public OneAnswerAdmin {
     std::vector<std::string> reports;           // Oldest first.
     std::map<std::string, admin::Hosts> hosts;  // By `by`.
     admin::Frontier frontier;
+    admin::Federation federation;
     std::map<std::string, admin::Page> pages;  // By URL.
     std::map<std::string, int> asked;          // By verb.
   };
@@ -53,6 +54,10 @@ class ScriptedSite : public OneAnswerAdmin {
   absl::Status ListHosts(const admin::ListHostsRequest& request,
                          admin::Hosts& reply) override {
     return Reply("ListHosts", [&] { reply = script_.hosts[request.by()]; });
+  }
+  absl::Status GetFederation(const admin::GetFederationRequest&,
+                             admin::Federation& reply) override {
+    return Reply("GetFederation", [&] { reply = script_.federation; });
   }
   absl::Status GetFrontier(const admin::GetFrontierRequest&,
                            admin::Frontier& reply) override {

@@ -551,6 +551,16 @@ TEST_F(CrawlDbTest, WritersAndAVerifierWorkSideBySide) {
   EXPECT_EQ(db_->totals().received, db_->totals().pages);
 }
 
+TEST_F(CrawlDbTest, ANoteIsKeptAndDoesNotDisturbVerify) {
+  EXPECT_TRUE(absl::IsNotFound(db_->GetNote("map").status()));
+  const std::string bytes("\0\xff", 2);
+  ASSERT_TRUE(db_->PutNote("map", bytes).ok());
+  ASSERT_TRUE(db_->PutNote("sent_urls", "").ok());
+  EXPECT_EQ(*db_->GetNote("map"), bytes);
+  EXPECT_EQ(*db_->GetNote("sent_urls"), "");
+  EXPECT_EQ(model::FailedChecks(*db_, true), "");
+}
+
 TEST_F(CrawlDbTest, ASampleOfASmallFrontierIsAllOfIt) {
   Put(PageOf(1, 1, 1), 5);
   Put(PageOf(1, 1, 2), 700);

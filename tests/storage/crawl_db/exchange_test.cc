@@ -180,6 +180,20 @@ TEST_F(ExchangeTest, AcknowledgementsThatCannotBeAreErrors) {
   EXPECT_EQ(db_->sent_pair(kParis)->acknowledged_cash(), 40);
 }
 
+TEST_F(ExchangeTest, WhatIsSentAgainBringsNoCash) {
+  FillOutbox(2);
+  ASSERT_TRUE(
+      db_->SendAgain({{kParis, Found{Page(1000)}}, {kParis, Found{Page(5)}}})
+          .ok());
+  EXPECT_EQ(db_->totals().outbox_urls.at(kParis), 3);
+  EXPECT_EQ(db_->totals().outbox, 20);
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(db_->SendAgain({{kParis, Found{Page(6), 1}}})));
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      db_->SendAgain({{kParis, Found{PageKey{"nonsense"}}}})));
+  EXPECT_EQ(FailedChecks(), "");
+}
+
 TEST_F(ExchangeTest, WhatWaitsIsMovedToItsNewOwner) {
   FillOutbox(5);
   ASSERT_EQ(*db_->Reroute(kParis,

@@ -150,6 +150,7 @@ void Model::Complete(const Completion& completion) {
   page.cash = 0;
   page.claimed = false;
   page.state = completion.outcome.state();
+  page.visited_ms = completion.outcome.visited_ms();
   if (completion.keeps_history) page.history += cash;
   if (completion.outlinks.empty()) {
     root += cash;
@@ -175,6 +176,7 @@ void Model::Complete(const Completion& completion) {
 }
 
 void Model::PutHost(const HostUpdate& update) {
+  hosts_with_record.insert(update.host.bytes);
   int64_t& until = rests[update.host.bytes];
   if (update.record.rest_until_ms() != 0) {
     until = update.record.rest_until_ms();
@@ -268,6 +270,7 @@ void Model::Settle(const Settlement& settlement, const Moment& moment) {
     Join(outbox[site], url);
     SendDeferred(site, url.page);
   }
+  for (const auto& [site, url] : settlement.gains) Join(gains[site], url);
   for (const Settlement::Drop& drop : settlement.dropped) {
     dropped[drop.reason] += drop.cash;
     dropped_urls += drop.urls;
@@ -299,7 +302,7 @@ void Model::SendDeferred(SiteId site, const PageKey& page) {
 
 void Model::CutOutbox(SiteId site, size_t most) {
   if (outbox[site].empty()) return;
-  std::vector<Found>& batch = sending[site][++sequences[site]];
+  std::vector<Found>& batch = sending[site][++sequences[site]].urls;
   while (batch.size() < most && !outbox[site].empty()) {
     batch.push_back(outbox[site].begin()->second);
     outbox[site].erase(outbox[site].begin());
@@ -309,7 +312,9 @@ void Model::CutOutbox(SiteId site, size_t most) {
 void Model::Acknowledge(SiteId site, uint64_t last) {
   auto& batches = sending[site];
   while (!batches.empty() && batches.begin()->first <= last) {
-    for (const Found& url : batches.begin()->second) acknowledged += url.cash;
+    const Batch& batch = batches.begin()->second;
+    for (const Found& url : batch.urls) acknowledged += url.cash;
+    for (const auto& [key, page] : batch.pages) handed_over += page.cash;
     batches.erase(batches.begin());
   }
 }
@@ -317,27 +322,175 @@ void Model::Acknowledge(SiteId site, uint64_t last) {
 void Model::OpenPair(const Peer& to) {
   uint64_t& life = lives[to.site];
   if (life == to.incarnation) return;
+  ClosePair(to.site);
   life = to.incarnation;
-  sequences[to.site] = 0;
-  for (const auto& [sequence, batch] : std::exchange(sending[to.site], {})) {
-    for (const Found& url : batch) Join(outbox[to.site], url);
+}
+
+void Model::ClosePair(SiteId to) {
+  lives[to] = 0;
+  sequences[to] = 0;
+  completed[to] = 0;
+  std::vector<std::pair<std::string, Page>> moved;
+  std::map<std::string, int64_t> back;
+  for (const auto& [sequence, batch] : std::exchange(sending[to], {})) {
+    for (const Found& url : batch.urls) Join(outbox[to], url);
+    moved.insert(moved.end(), batch.pages.begin(), batch.pages.end());
+    for (const auto& [host, until] : batch.rests) back[host] = until;
   }
+  for (const auto& [page, url] : std::exchange(gains[to], {})) {
+    Join(outbox[to], url);
+  }
+  PutMoved(moved, {});
+  for (const auto& [host, until] : back) PutMovedRest(host, until);
+}
+
+void Model::ReleaseGains() {
+  for (const auto& [site, rows] : std::exchange(gains, {})) {
+    for (const auto& [page, url] : rows) Join(outbox[site], url);
+  }
+}
+
+std::optional<SiteId> Model::OwnerOf(std::string_view page) {
+  const int digit = (page.back() - '0') % 3;
+  if (digit == 0) return std::nullopt;
+  return SiteId{static_cast<uint32_t>(digit)};
+}
+
+void Model::SweepDeferred() {
+  for (const auto& [page, url] : std::map(deferred)) {
+    const std::optional<SiteId> owner = OwnerOf(page);
+    if (owner.has_value()) SendDeferred(*owner, url.page);
+  }
+}
+
+void Model::CutPages(SiteId to, const std::vector<HostKey>& hosts,
+                     size_t most) {
+  Batch batch;
+  bool has_host = false;
+  for (const HostKey& host : hosts) {
+    bool stays = false;
+    if (batch.pages.size() >= most) break;
+    for (auto it = pages.begin(); it != pages.end();) {
+      if (HostOf(it->first) != host.bytes) {
+        ++it;
+      } else if (it->second.claimed || batch.pages.size() >= most) {
+        stays = true;
+        ++it;
+      } else {
+        batch.pages.emplace_back(it->first, it->second);
+        it = pages.erase(it);
+      }
+    }
+    if (stays) continue;
+    if (hosts_with_record.erase(host.bytes) == 0) continue;
+    has_host = true;
+    const auto rest = rests.find(host.bytes);
+    batch.rests[host.bytes] =
+        rest == rests.end() || rest->second <= 2 ? 0 : rest->second;
+    if (rest != rests.end()) rests.erase(rest);
+  }
+  if (batch.pages.empty() && !has_host) return;
+  sending[to][++sequences[to]] = batch;
+}
+
+void Model::CutComplete(SiteId to, uint64_t epoch) {
+  if (completed[to] >= epoch) return;
+  completed[to] = epoch;
+  sending[to][++sequences[to]] = {};
+}
+
+namespace {
+
+Page MergedOf(const Page& first, const Page& second) {
+  Page merged = second.visited_ms > first.visited_ms ? second : first;
+  merged.cash = first.cash + second.cash;
+  merged.history = first.history + second.history;
+  merged.depth = std::min(first.depth, second.depth);
+  merged.redirects = std::min(first.redirects, second.redirects);
+  return merged;
+}
+
+bool KeepsCash(const Page& page, const Moment& moment) {
+  return page.place == proto::READY ||
+         (page.place == proto::SCHEDULED &&
+          (page.state != proto::FETCHED ||
+           page.ready_ms <= ToMillis(moment.soon)));
+}
+
+void TakeOut(Page& page) {
+  page.cash = 0;
+  page.state_before = page.state;
+  page.place_before = page.place;
+  page.ready_ms_before = page.ready_ms;
+  page.ready_ms = 0;
+  page.state = proto::BLOCKED;
+  page.place = proto::FINISHED;
+  page.taken_out = true;
+}
+
+void PutBack(Page& page) {
+  page.taken_out = false;
+  page.state = page.state_before;
+  page.place = page.place_before;
+  page.ready_ms = page.ready_ms_before;
+}
+
+}  // namespace
+
+void Model::PutMoved(const std::vector<std::pair<std::string, Page>>& moved,
+                     const Moment& moment) {
+  std::map<std::string, Page> distinct;
+  for (const auto& [key, page] : moved) {
+    auto [it, is_new] = distinct.try_emplace(key, page);
+    if (!is_new) it->second = MergedOf(it->second, page);
+  }
+  for (auto& [key, page] : distinct) {
+    if (page.taken_out && !IsBlocked(key)) PutBack(page);
+    auto [it, is_new] = pages.try_emplace(key, page);
+    Page& known = it->second;
+    if (!is_new && known.claimed) {
+      known.cash += page.cash;
+      known.history += page.history;
+      continue;
+    }
+    if (!is_new) known = MergedOf(known, page);
+    if (IsBlocked(key) && known.place != proto::FINISHED) {
+      root += known.cash;
+      TakeOut(known);
+    } else if (is_new ? known.place == proto::FINISHED
+                      : !KeepsCash(known, moment)) {
+      known.history += known.cash;
+      root += known.cash;
+      known.cash = 0;
+    }
+  }
+}
+
+void Model::PutMovedRest(const std::string& host, int64_t until) {
+  hosts_with_record.insert(host);
+  if (until <= 2) return;
+  int64_t& rest = rests[host];
+  rest = std::max(rest, until);
 }
 
 void Model::Reroute(SiteId from, SiteId to, const Moment& moment) {
   int n = 0;
-  for (const auto& [page, url] : std::exchange(outbox[from], {})) {
-    switch (n++ % 3) {
-      case 0:
-        outbox[from].emplace(page, url);
-        break;
-      case 1:
-        Join(outbox[to], url);
-        break;
-      default:
-        PutFound(url, moment);
+  std::map<std::string, Found> mine;
+  for (auto* rows : {&gains[from], &outbox[from]}) {
+    for (const auto& [page, url] : std::exchange(*rows, {})) {
+      switch (n++ % 3) {
+        case 0:
+          rows->emplace(page, url);
+          break;
+        case 1:
+          Join(outbox[to], url);
+          break;
+        default:
+          Join(mine, url);
+      }
     }
   }
+  for (const auto& [page, url] : mine) PutFound(url, moment);
 }
 
 void Model::Receive(const Delivery& delivery, const Moment& moment) {
@@ -361,6 +514,26 @@ void Model::Receive(const Delivery& delivery, const Moment& moment) {
     }
     PutFound(url, moment);
   }
+  std::vector<std::pair<std::string, Page>> moved;
+  for (const proto::MovedPage& page : delivery.moved) {
+    const proto::PageRecord& record = page.record();
+    Page& here = moved.emplace_back(page.page(), Page{}).second;
+    here.state = record.state();
+    here.place = record.place();
+    here.cash = record.cash();
+    here.history = record.history();
+    here.depth = record.depth();
+    here.redirects = record.redirects();
+    here.ready_ms = record.ready_ms();
+    here.visited_ms = record.visited_ms();
+    taken_over += record.cash();
+  }
+  PutMoved(moved, moment);
+  for (const HostUpdate& update : delivery.hosts) {
+    PutMovedRest(update.host.bytes, update.record.rest_until_ms());
+  }
+  uint64_t& complete = completed_by[from];
+  complete = std::max(complete, delivery.complete_for);
 }
 
 void Model::Forget(const PageKey& key) {
@@ -388,15 +561,8 @@ int64_t Model::Block(const std::string& domain) {
   for (auto& [key, page] : pages) {
     if (!IsBlocked(key) || page.place == proto::FINISHED) continue;
     root += page.cash + (page.claimed ? root_share : 0);
-    page.cash = 0;
     page.claimed = false;
-    page.state_before = page.state;
-    page.place_before = page.place;
-    page.ready_ms_before = page.ready_ms;
-    page.ready_ms = 0;
-    page.state = proto::BLOCKED;
-    page.place = proto::FINISHED;
-    page.taken_out = true;
+    TakeOut(page);
     ++moved;
   }
   return moved;
@@ -407,10 +573,7 @@ int64_t Model::Unblock(const std::string& domain) {
   int64_t moved = 0;
   for (auto& [key, page] : pages) {
     if (IsBlocked(key) || !page.taken_out) continue;
-    page.taken_out = false;
-    page.state = page.state_before;
-    page.place = page.place_before;
-    page.ready_ms = page.ready_ms_before;
+    PutBack(page);
     ++moved;
   }
   return moved;
@@ -430,6 +593,8 @@ Totals Model::CountTotals() const {
   totals.root = root;
   totals.acknowledged = acknowledged;
   totals.received = received;
+  totals.handed_over = handed_over;
+  totals.taken_over = taken_over;
   for (const auto& [reason, cash] : dropped) {
     if (cash != 0) totals.dropped[reason] = cash;
   }
@@ -462,8 +627,15 @@ Totals Model::CountTotals() const {
   }
   for (const auto& [site, batches] : sending) {
     for (const auto& [sequence, batch] : batches) {
-      for (const Found& url : batch) wait(site, url);
+      for (const Found& url : batch.urls) wait(site, url);
+      for (const auto& [key, page] : batch.pages) {
+        totals.outbox += page.cash;
+        ++totals.outbox_urls[site];
+      }
     }
+  }
+  for (const auto& [site, rows] : gains) {
+    for (const auto& [key, url] : rows) wait(site, url);
   }
   return totals;
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct Page {
   uint32_t depth = 0;
   uint32_t redirects = 0;
   int64_t ready_ms = 0;
+  int64_t visited_ms = 0;
   bool taken_out = false;  // By a block, and not put back.
   // What it was then.
   proto::PageState state_before = proto::NEW;
@@ -36,19 +38,30 @@ struct Segment {
   std::vector<std::string> targets;
 };
 
+// What is being sent with one number.
+struct Batch {
+  std::vector<Found> urls;
+  std::vector<std::pair<std::string, Page>> pages;
+  std::map<std::string, int64_t> rests;  // Of the hosts in it.
+};
+
 struct Model {
   Order order = Order::kOpic;
   std::map<std::string, Page> pages;
   std::set<std::string> blocked;         // "d1.example" or "h0.d1.example".
   std::map<std::string, int64_t> rests;  // Host, until; absent: awake.
+  std::set<std::string> hosts_with_record;
   std::map<std::string, Segment> segments;
   std::map<std::string, Found> deferred;
   std::map<SiteId, std::map<std::string, Found>> outbox;
-  std::map<SiteId, std::map<uint64_t, std::vector<Found>>> sending;
+  std::map<SiteId, std::map<std::string, Found>> gains;
+  std::map<SiteId, std::map<uint64_t, Batch>> sending;
   std::map<SiteId, uint64_t> lives;  // Of the sites that it sends to.
   std::map<SiteId, uint64_t> sequences;
   std::map<std::pair<SiteId, uint64_t>, uint64_t> received_batches;
   std::map<std::pair<SiteId, uint64_t>, int64_t> received_cash;
+  std::map<SiteId, uint64_t> completed;  // Told to that site, in this life.
+  std::map<std::pair<SiteId, uint64_t>, uint64_t> completed_by;
 
   proto::RoundPhase phase = proto::NO_ROUND;
   uint64_t round = 0;
@@ -57,6 +70,7 @@ struct Model {
   std::string cursor;
 
   int64_t injected = 0, root = 0, acknowledged = 0, received = 0;
+  int64_t handed_over = 0, taken_over = 0;
   std::map<std::string, int64_t> dropped;
   int64_t dropped_urls = 0;
 
@@ -79,9 +93,21 @@ struct Model {
   void Undefer(const PageKey& page, const Moment& moment);
   void SendDeferred(SiteId site, const PageKey& page);
   void OpenPair(const Peer& to);
+  void ClosePair(SiteId to);
+  void ReleaseGains();
+  // By the last digit of the page: 0 is this site's, 1 and 2 are of the sites
+  // of that number, and so on.
+  static std::optional<SiteId> OwnerOf(std::string_view page);
+  void SweepDeferred();
+  void CutPages(SiteId to, const std::vector<HostKey>& hosts, size_t most);
+  void CutComplete(SiteId to, uint64_t epoch);
+  void PutMoved(const std::vector<std::pair<std::string, Page>>& moved,
+                const Moment& moment);
+  void PutMovedRest(const std::string& host, int64_t until);
   void CutOutbox(SiteId site, size_t most);
   void Acknowledge(SiteId site, uint64_t last);
-  // Of three that wait, in key order, the first stays, the second is `to`'s,
+  // Of three that wait, what was gained before what was found and in key order,
+  // the first stays, the second is `to`'s,
   // the third this site's own.
   void Reroute(SiteId from, SiteId to, const Moment& moment);
   void Receive(const Delivery& delivery, const Moment& moment);

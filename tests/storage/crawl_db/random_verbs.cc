@@ -92,9 +92,12 @@ Settlement DrawSettlement(Dice& dice, const std::vector<Found>& targets) {
   const size_t count = 1 + dice.Roll(static_cast<int>(targets.size()));
   for (size_t i = 0; i < count; ++i) {
     settlement.cursor = targets[i].page.bytes;
-    switch (dice.Roll(6)) {
+    switch (dice.Roll(7)) {
       case 0:
         settlement.deferred.push_back(targets[i]);
+        break;
+      case 6:
+        settlement.gains.emplace_back(kSites[dice.Roll(2)], targets[i]);
         break;
       case 1:
         settlement.remote.emplace_back(kSites[dice.Roll(2)], targets[i]);
@@ -218,7 +221,42 @@ std::string BlockVerb(Dice& dice, Model& model, CrawlDb* db) {
                      lift ? "Unblock" : "Block", domain, *moved, expected);
 }
 
-Delivery DrawDelivery(Dice& dice, Model& model) {
+proto::MovedPage DrawMoved(Dice& dice, absl::Time now) {
+  proto::MovedPage moved;
+  moved.set_page(dice.Page().bytes);
+  proto::PageRecord& record = *moved.mutable_record();
+  record.set_cash(dice.Roll(1 << 20));
+  record.set_depth(static_cast<uint32_t>(dice.Roll(5)));
+  record.mutable_archive()->set_length(7);  // Means nothing here.
+  if (dice.Chance(30)) return moved;
+  record.set_state(dice.Chance(60) ? proto::FETCHED : proto::FAILED);
+  record.set_history(dice.Roll(1 << 20));
+  record.set_visited_ms(ToMillis(now - absl::Seconds(dice.Roll(300))));
+  if (dice.Chance(20)) {
+    record.set_place(proto::FINISHED);
+  } else if (dice.Chance(70)) {
+    record.set_place(proto::SCHEDULED);
+    record.set_ready_ms(ToMillis(now + absl::Seconds(dice.Roll(200))));
+  }
+  return moved;
+}
+
+// Pages that come with the batch, some twice, and hosts.
+void DrawArrivals(Dice& dice, absl::Time now, Delivery& delivery) {
+  for (int i = 1 + dice.Roll(4); i > 0; --i) {
+    delivery.moved.push_back(DrawMoved(dice, now));
+    if (dice.Chance(10)) delivery.moved.push_back(delivery.moved.front());
+  }
+  if (dice.Chance(50)) delivery.hosts.push_back(DrawHost(dice, now));
+  if (dice.Chance(30)) delivery.complete_for = 1 + uint64_t(dice.Roll(9));
+  std::erase_if(delivery.mine, [&](const Found& url) {
+    return std::any_of(
+        delivery.moved.begin(), delivery.moved.end(),
+        [&](const auto& page) { return page.page() == url.page.bytes; });
+  });
+}
+
+Delivery DrawDelivery(Dice& dice, absl::Time now, Model& model) {
   Delivery delivery;
   delivery.from = {kSites[dice.Roll(2)], 1 + uint64_t(dice.Roll(2))};
   const std::pair from(delivery.from.site, delivery.from.incarnation);
@@ -230,11 +268,15 @@ Delivery DrawDelivery(Dice& dice, Model& model) {
   for (const Found& url : DrawFound(dice, 3)) {
     delivery.forwarded.emplace_back(kSites[dice.Roll(2)], url);
   }
+  if (dice.Chance(50)) DrawArrivals(dice, now, delivery);
   delivery.known_gain = dice.Chance(50);
   delivery.cash_so_far = model.received_cash[from];
   for (const Found& url : delivery.mine) delivery.cash_so_far += url.cash;
   for (const auto& [site, url] : delivery.forwarded) {
     delivery.cash_so_far += url.cash;
+  }
+  for (const proto::MovedPage& page : delivery.moved) {
+    delivery.cash_so_far += page.record().cash();
   }
   return delivery;
 }
@@ -256,11 +298,50 @@ std::string ReceiveVerb(const Delivery& delivery, const Moment& moment,
              : "Receive says that it has another batch";
 }
 
+// Pages and other things that go to where they belong.
+std::string MovingVerb(Dice& dice, SiteId site, Model& model, CrawlDb* db) {
+  const Peer peer{site, model.lives[site]};
+  switch (dice.Roll(10)) {
+    case 0:
+      model.ClosePair(site);
+      return db ? Problem("ClosePair", db->ClosePair(site)) : "";
+    case 1:
+      model.ReleaseGains();
+      return db ? Problem("ReleaseGains", db->ReleaseGains().status()) : "";
+    case 2:
+      model.SweepDeferred();
+      return db ? Problem("SweepDeferred",
+                          db->SweepDeferred(&Model::OwnerOf).status())
+                : "";
+    case 3: {
+      if (peer.incarnation == 0) return "";
+      const auto epoch = 1 + uint64_t(dice.Roll(20));
+      model.CutComplete(site, epoch);
+      return db ? Problem("CutComplete", db->CutComplete(peer, epoch)) : "";
+    }
+    default: {
+      if (peer.incarnation == 0) return "";
+      std::set<HostKey> drawn;
+      for (int i = 1 + dice.Roll(3); i > 0; --i) drawn.insert(dice.Host());
+      const std::vector<HostKey> hosts(drawn.begin(), drawn.end());
+      const size_t most = 1 + dice.Roll(8);
+      const size_t before = model.sending[site].size();
+      model.CutPages(site, hosts, most);
+      if (db == nullptr) return "";
+      const auto cut = db->CutPages(peer, hosts, most);
+      if (!cut.ok()) return Problem("CutPages", cut.status());
+      return (cut->sequence != 0) == (model.sending[site].size() > before)
+                 ? ""
+                 : "CutPages differs";
+    }
+  }
+}
+
 // What passes between sites.
 std::string ExchangeVerb(Dice& dice, SiteId site, const Moment& moment,
                          Model& model, CrawlDb* db) {
   const Peer peer{site, model.lives[site]};
-  switch (dice.Roll(6)) {
+  switch (dice.Roll(8)) {
     case 0: {
       // Mostly the same life.
       const Peer to{site, dice.Chance(80) && peer.incarnation > 0
@@ -308,8 +389,12 @@ std::string ExchangeVerb(Dice& dice, SiteId site, const Moment& moment,
                            moment)
                          .status());
     }
+    case 5:
+    case 6:
+      return MovingVerb(dice, site, model, db);
     default:
-      return ReceiveVerb(DrawDelivery(dice, model), moment, model, db);
+      return ReceiveVerb(DrawDelivery(dice, moment.now, model), moment, model,
+                         db);
   }
 }
 
@@ -496,6 +581,17 @@ std::string Compare(const Model& model, CrawlDb& db) {
     }
     for (const OutboxCut& cut : *cuts) got.push_back(cut.sequence);
     if (expected != got) return "what is being sent differs";
+    const auto pair = db.sent_pair(site);
+    if (!pair.ok()) return pair.status().ToString();
+    const auto told = model.completed.find(site);
+    if (pair->completed_for() !=
+        (told == model.completed.end() ? 0 : told->second)) {
+      return "what is complete differs";
+    }
+  }
+  for (const auto& [from, epoch] : model.completed_by) {
+    const auto by = db.completed_for({from.first, from.second});
+    if (!by.ok() || *by != epoch) return "who has completed differs";
   }
   return FailedChecks(db, /*full=*/false) + FailedChecks(db, /*full=*/true);
 }

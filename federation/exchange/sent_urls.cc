@@ -1,0 +1,74 @@
+#include "federation/exchange/sent_urls.h"
+
+#include <string>
+#include <utility>
+
+#include "proto/federation.pb.h"
+
+namespace gannet::federation {
+namespace {
+
+constexpr char kNote[] = "sent_urls";  // On disk.
+
+}  // namespace
+
+SentUrls::SentUrls(SentUrlsSettings settings, storage::CrawlDb& crawl_db)
+    : settings_(std::move(settings)),
+      crawl_db_(crawl_db),
+      cache_(settings_.bytes, settings_.random()),
+      renewed_(settings_.now()) {}
+
+absl::StatusOr<std::unique_ptr<SentUrls>> SentUrls::Load(
+    SentUrlsSettings settings, storage::CrawlDb& crawl_db, absl::Status* lost) {
+  std::unique_ptr<SentUrls> sent(new SentUrls(std::move(settings), crawl_db));
+  absl::StatusOr<std::string> note = crawl_db.GetNote(kNote);
+  if (absl::IsNotFound(note.status())) return sent;
+  if (!note.ok()) return note.status();
+  proto::SentUrlsState state;
+  absl::Status status;
+  if (state.ParseFromString(*note)) {
+    for (const auto& [site, incarnation] : state.incarnations()) {
+      sent->incarnations_[storage::SiteId{site}] = incarnation;
+    }
+    sent->renewed_ = absl::FromUnixMillis(state.renewed_ms());
+    status = sent->cache_.Restore(state.snapshot());
+  } else {
+    status = absl::DataLossError("the sent-URL cache cannot be decoded");
+  }
+  if (lost != nullptr) *lost = status;
+  return sent;
+}
+
+SentUrls::Changes SentUrls::Follow(const MapView& view) {
+  Changes changes;
+  std::map<storage::SiteId, uint64_t> now;
+  for (const proto::MapSite* peer : view.peers()) {
+    now[storage::SiteId{peer->id()}] = peer->incarnation();
+  }
+  for (const auto& [site, incarnation] : incarnations_) {
+    const auto it = now.find(site);
+    if (it != now.end() && it->second == incarnation) continue;
+    cache_.Clear(site);
+    (it == now.end() ? changes.gone : changes.reborn).push_back(site);
+  }
+  incarnations_ = std::move(now);
+  return changes;
+}
+
+absl::Status SentUrls::Save() {
+  const absl::Time now = settings_.now();
+  // A clock that was set back does not stop the renewals for good.
+  if (now - renewed_ >= settings_.renew_every || now < renewed_) {
+    cache_.Renew(settings_.random());
+    renewed_ = now;
+  }
+  proto::SentUrlsState state;
+  for (const auto& [site, incarnation] : incarnations_) {
+    (*state.mutable_incarnations())[static_cast<uint32_t>(site)] = incarnation;
+  }
+  state.set_renewed_ms(absl::ToUnixMillis(renewed_));
+  *state.mutable_snapshot() = cache_.Snapshot();
+  return crawl_db_.PutNote(kNote, state.SerializeAsString());
+}
+
+}  // namespace gannet::federation

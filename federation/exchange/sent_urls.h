@@ -1,0 +1,70 @@
+// SentUrls is the sent-URL cache in a site's life: it is loaded from the crawl
+// DB and kept there after each round, one of its salts is renewed each day, and
+// what it knows of a site is forgotten when that site begins a new life or is
+// gone: it may not have what it was sent.
+//
+// Whoever hears from Follow() that a site is to be sent everything again does
+// so before he calls Save(): until then the disk has the old lives, and a
+// process that is killed hears of it again.
+//
+// Used by one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "federation/exchange/sent_url_cache.h"
+#include "federation/map/map_view.h"
+#include "storage/crawl_db/crawl_db.h"
+
+namespace gannet::federation {
+
+struct SentUrlsSettings {
+  size_t bytes = 4 << 20;  // Of the cache: some million URLs.
+  absl::Duration renew_every = absl::Hours(24);
+  std::function<absl::Time()> now;
+  std::function<uint64_t()> random;  // Nobody else must know what it gives.
+};
+
+class SentUrls {
+ public:
+  // `crawl_db` must outlive this. A cache that cannot be read, or of another
+  // size, is an empty one: `lost` says why (URLs are sent once more, no harm).
+  static absl::StatusOr<std::unique_ptr<SentUrls>> Load(
+      SentUrlsSettings settings, storage::CrawlDb& crawl_db,
+      absl::Status* lost = nullptr);
+
+  // What update asks.
+  SentUrlCache& cache() { return cache_; }
+
+  // To be called with each map before its first round: forgets what was sent to
+  // sites that have begun another life since, or are gone.
+  struct Changes {
+    // Were known in another life: they are to be sent again what belongs to
+    // them.
+    std::vector<storage::SiteId> reborn;
+    // Were known, and are not in the map any more: what was theirs is others'.
+    std::vector<storage::SiteId> gone;
+  };
+  Changes Follow(const MapView& view);
+
+  // After a round: renews a salt if it is time, and puts all on the disk.
+  absl::Status Save();
+
+ private:
+  SentUrls(SentUrlsSettings settings, storage::CrawlDb& crawl_db);
+
+  const SentUrlsSettings settings_;
+  storage::CrawlDb& crawl_db_;
+  SentUrlCache cache_;
+  std::map<storage::SiteId, uint64_t> incarnations_;
+  absl::Time renewed_;
+};
+
+}  // namespace gannet::federation

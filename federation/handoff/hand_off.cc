@@ -1,0 +1,318 @@
+#include "federation/handoff/hand_off.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/time/clock.h"
+
+namespace gannet::federation {
+namespace {
+
+// A row of the crawl DB: federation and epoch. Stored on disk.
+constexpr char kNote[] = "handed_off";
+constexpr size_t kHostsOfBatch = 256;
+// Of a site that takes nothing now; the others are found by the next walk.
+constexpr size_t kMostHostsThatWait = 50'000;
+
+// Whose a page is, if not this site's. Pages come in key order, so the answer
+// is mostly that of the one before. Not thread-safe.
+class OwnerFinder {
+ public:
+  explicit OwnerFinder(const MapView& view) : view_(view) {}
+
+  std::optional<storage::SiteId> operator()(std::string_view page) {
+    const std::string_view host = storage::HostPartOf(page);
+    if (host == host_) return owner_;
+    host_ = host;
+    owner_ = view_.OwnerOf(page);
+    if (owner_ == storage::SiteId{view_.self()->id()}) owner_.reset();
+    return owner_;
+  }
+
+ private:
+  const MapView& view_;
+  std::string host_;
+  std::optional<storage::SiteId> owner_;
+};
+
+bool IsPeer(const MapView& view, storage::SiteId site) {
+  return std::any_of(view.peers().begin(), view.peers().end(),
+                     [&](const proto::MapSite* peer) {
+                       return storage::SiteId{peer->id()} == site;
+                     });
+}
+
+bool IsOpen(const proto::RoundJournal& journal) {
+  return journal.phase() != proto::NO_ROUND;
+}
+
+}  // namespace
+
+HandOff::HandOff(HandOffSettings settings, storage::CrawlDb& crawl_db)
+    : settings_(std::move(settings)), crawl_db_(crawl_db) {}
+
+HandOff::Progress HandOff::progress() const {
+  storage::MutexLock lock(&mu_);
+  return progress_;
+}
+
+void HandOff::SetPagesLeft(int64_t pages) {
+  storage::MutexLock lock(&mu_);
+  progress_.pages_left = std::max<int64_t>(pages, 0);
+}
+
+std::string HandOff::KeyOf(const MapView& view) {
+  std::string key =
+      fmt::format("{} {} {}", view.map().federation(),
+                  view.map().placed_epoch(), IsHandingOff(view.map()));
+  for (const proto::MapSite* peer : view.peers()) {
+    key += fmt::format(" {}:{}", peer->id(), peer->incarnation());
+  }
+  return key;
+}
+
+absl::Status HandOff::LoadNote(const MapView& view) {
+  auto note = crawl_db_.GetNote(kNote);
+  if (absl::IsNotFound(note.status())) return absl::OkStatus();
+  if (!note.ok()) return note.status();
+  storage::MutexLock lock(&mu_);
+  if (*note == fmt::format("{} {}", view.map().federation(),
+                           view.map().placed_epoch())) {
+    progress_.handed_off_epoch = view.map().placed_epoch();
+  }
+  return absl::OkStatus();
+}
+
+bool HandOff::OldRoundsAreOver() const {
+  const proto::RoundJournal journal = crawl_db_.journal();
+  return journal.number() > last_old_round_ ||
+         (journal.number() == last_old_round_ && !IsOpen(journal));
+}
+
+bool HandOff::NeedsAnotherPass(const MapView& view) {
+  if (walk_again_.exchange(false)) return true;
+  // An update by an older map may have found pages of others since.
+  if (!begun_after_old_rounds_) {
+    const proto::RoundJournal journal = crawl_db_.journal();
+    if (OldRoundsAreOver() ||
+        (round_at_begin_ != 0 &&
+         (journal.number() != round_at_begin_ || !IsOpen(journal)))) {
+      return true;
+    }
+  }
+  for (const auto& [site, urls] : crawl_db_.totals().outbox_urls) {
+    if (!IsPeer(view, site)) return true;
+  }
+  return false;
+}
+
+absl::Status HandOff::BeginPass() {
+  const proto::RoundJournal journal = crawl_db_.journal();
+  begun_after_old_rounds_ = OldRoundsAreOver();
+  round_at_begin_ = IsOpen(journal) ? journal.number() : 0;
+  auto destinations = crawl_db_.Destinations();
+  if (!destinations.ok()) return destinations.status();
+  outboxes_ = *std::move(destinations);
+  stage_ = Stage::kOutboxes;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> HandOff::Step(const MapView& view, const PeerOf& peer_of) {
+  if (view.self() == nullptr) return true;
+  is_waiting_ = false;
+  absl::Status status;
+  if (std::string key = KeyOf(view); key != key_) {
+    status = LoadNote(view);
+    // One more may have looked at the map a moment ago.
+    last_old_round_ = crawl_db_.journal().number() + 1;
+    walk_again_ = false;
+    if (status.ok()) status = BeginPass();
+    if (status.ok()) key_ = std::move(key);
+  } else if ((stage_ == Stage::kDone || stage_ == Stage::kComplete) &&
+             NeedsAnotherPass(view)) {
+    status = BeginPass();
+  }
+  if (!status.ok()) return status;
+  switch (stage_) {
+    case Stage::kOutboxes:
+      status = SortOutbox(view);
+      break;
+    case Stage::kDeferred:
+      status = crawl_db_.SweepDeferred(OwnerFinder(view)).status();
+      if (status.ok()) status = BeginWalk(view);
+      break;
+    case Stage::kWaitForRound: {
+      const proto::RoundJournal journal = crawl_db_.journal();
+      is_waiting_ = IsOpen(journal) && journal.number() == waits_for_round_;
+      if (!is_waiting_) status = BeginWalk(view);
+      break;
+    }
+    case Stage::kWalk:
+      status = Walk(view, peer_of);
+      break;
+    case Stage::kComplete:
+      status = Complete(view, peer_of);
+      break;
+    case Stage::kDone:
+      break;
+  }
+  if (!status.ok()) return status;
+  storage::MutexLock lock(&mu_);
+  progress_.is_waiting = is_waiting_;
+  return stage_ == Stage::kDone;
+}
+
+absl::Status HandOff::SortOutbox(const MapView& view) {
+  if (outboxes_.empty()) {
+    stage_ = Stage::kDeferred;
+    return absl::OkStatus();
+  }
+  const storage::SiteId site = outboxes_.back();
+  if (!IsPeer(view, site)) {
+    if (absl::Status s = crawl_db_.ClosePair(site); !s.ok()) return s;
+  }
+  const absl::Time now = settings_.now ? settings_.now() : absl::Now();
+  auto moved = crawl_db_.Reroute(site, OwnerFinder(view), {now});
+  if (!moved.ok()) return moved.status();
+  outboxes_.pop_back();
+  return absl::OkStatus();
+}
+
+absl::Status HandOff::BeginWalk(const MapView& view) {
+  next_host_.clear();
+  hosts_.clear();
+  at_end_ = false;
+  found_any_ = false;
+  in_round_ = 0;
+  const proto::RoundJournal journal = crawl_db_.journal();
+  walk_round_ = IsOpen(journal) ? journal.number() : 0;
+  in_old_round_ = walk_round_ != 0 && walk_round_ < last_old_round_;
+  int64_t pages_left = 0;
+  OwnerFinder owner(view);
+  absl::Status status = crawl_db_.ScanHosts(
+      {}, [&](std::string_view host, int64_t pages, const proto::HostRecord&) {
+        if (owner(host).has_value()) pages_left += pages;
+        return true;
+      });
+  if (!status.ok()) return status;
+  SetPagesLeft(pages_left);
+  stage_ = Stage::kWalk;
+  return absl::OkStatus();
+}
+
+absl::Status HandOff::Scan(const MapView& view) {
+  OwnerFinder owner(view);
+  size_t seen = 0, found = 0;
+  at_end_ = true;
+  return crawl_db_.ScanHosts(
+      storage::HostKey{next_host_},
+      [&](std::string_view host, int64_t, const proto::HostRecord&) {
+        const std::optional<storage::SiteId> to = owner(host);
+        if (to.has_value()) {
+          auto& hosts = hosts_[*to];
+          if (hosts.size() < kMostHostsThatWait) {
+            hosts.push_back(storage::HostKey{std::string(host)});
+          }
+          found_any_ = true;
+          ++found;
+        }
+        // Behind the rows of this host, and before any other.
+        next_host_ = std::string(host) + '\xff';
+        at_end_ = ++seen < settings_.hosts_of_step && found < kHostsOfBatch;
+        return at_end_;
+      });
+}
+
+absl::StatusOr<std::optional<storage::Peer>> HandOff::Open(
+    const MapView& view, storage::SiteId site, const PeerOf& peer_of) {
+  if (!IsPeer(view, site)) return std::nullopt;
+  const std::optional<storage::Peer> peer = peer_of(site);
+  if (!peer.has_value()) return peer;
+  if (absl::Status s = crawl_db_.OpenPair(*peer); !s.ok()) return s;
+  return peer;
+}
+
+absl::Status HandOff::Walk(const MapView& view, const PeerOf& peer_of) {
+  if (hosts_.empty() && !at_end_) {
+    if (absl::Status s = Scan(view); !s.ok()) return s;
+  }
+  if (hosts_.empty()) return at_end_ ? EndWalk() : absl::OkStatus();
+  for (auto& [site, hosts] : hosts_) {
+    auto peer = Open(view, site, peer_of);
+    if (!peer.ok()) return peer.status();
+    if (!peer->has_value()) continue;
+    auto pair = crawl_db_.sent_pair(site);
+    if (!pair.ok()) return pair.status();
+    if (pair->cut() - pair->acknowledged() >= settings_.most_unacknowledged) {
+      continue;
+    }
+    auto cut = crawl_db_.CutPages(
+        **peer,
+        absl::MakeConstSpan(hosts).first(std::min(hosts.size(), kHostsOfBatch)),
+        settings_.pages_of_batch);
+    if (!cut.ok()) return cut.status();
+    in_round_ += cut->in_round;
+    hosts.erase(hosts.begin(),
+                hosts.begin() + static_cast<ptrdiff_t>(cut->hosts_done));
+    if (hosts.empty()) hosts_.erase(site);
+    SetPagesLeft(progress().pages_left - cut->pages);
+    return absl::OkStatus();
+  }
+  // Nobody whose pages were found takes any now; there may be others.
+  if (!at_end_) return Scan(view);
+  is_waiting_ = true;
+  return absl::OkStatus();
+}
+
+// It walks again, at once or when the round is over that stands in the way.
+absl::Status HandOff::EndWalk() {
+  if (!found_any_ && !in_old_round_) {
+    stage_ = Stage::kComplete;
+    return absl::OkStatus();
+  }
+  stage_ = Stage::kWaitForRound;
+  waits_for_round_ = in_round_ > 0 || !found_any_ ? walk_round_ : 0;
+  return absl::OkStatus();
+}
+
+absl::Status HandOff::Complete(const MapView& view, const PeerOf& peer_of) {
+  const uint64_t epoch = view.map().placed_epoch();
+  if (IsHandingOff(view.map())) {
+    bool all_know = true;
+    for (const proto::MapSite* other : view.peers()) {
+      const storage::SiteId site{other->id()};
+      auto pair = crawl_db_.sent_pair(site);
+      if (!pair.ok()) return pair.status();
+      if (pair->completed_for() < epoch ||
+          pair->their_incarnation() != other->incarnation()) {
+        auto peer = Open(view, site, peer_of);
+        if (!peer.ok()) return peer.status();
+        all_know = false;
+        if (!peer->has_value()) continue;
+        if (absl::Status s = crawl_db_.CutComplete(**peer, epoch); !s.ok()) {
+          return s;
+        }
+        continue;
+      }
+      if (pair->acknowledged() < pair->completed_at()) all_know = false;
+    }
+    if (!all_know) {
+      is_waiting_ = true;
+      return absl::OkStatus();
+    }
+  }
+  if (progress().handed_off_epoch != epoch) {
+    absl::Status s = crawl_db_.PutNote(
+        kNote, fmt::format("{} {}", view.map().federation(), epoch));
+    if (!s.ok()) return s;
+  }
+  stage_ = Stage::kDone;
+  storage::MutexLock lock(&mu_);
+  progress_.handed_off_epoch = epoch;
+  progress_.pages_left = 0;
+  return absl::OkStatus();
+}
+
+}  // namespace gannet::federation

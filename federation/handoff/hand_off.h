@@ -1,0 +1,120 @@
+// HandOff brings what a site has of others to where the map has it, one bounded
+// step after the other (README.md tells the way). No threads and no network:
+// the caller steps, and the pump (federation/exchange) carries what is cut.
+// Resumable at any point, by walking again. Used by one thread, but for
+// progress() and WalkAgain().
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "federation/map/map_view.h"
+#include "storage/crawl_db/crawl_db.h"
+#include "storage/mutex.h"
+
+namespace gannet::federation {
+
+struct HandOffSettings {
+  size_t pages_of_batch = 1000;
+  // Batches to one site; beyond, its pages wait.
+  size_t most_unacknowledged = 8;
+  size_t hosts_of_step = 20'000;  // Looked at.
+  std::function<absl::Time()> now = nullptr;
+};
+
+class HandOff {
+ public:
+  // Which life of a site is to be sent to; nothing: not known now, its part
+  // waits. The map's incarnation will do.
+  using PeerOf = std::function<std::optional<storage::Peer>(storage::SiteId)>;
+
+  // `crawl_db` must outlive this.
+  HandOff(HandOffSettings settings, storage::CrawlDb& crawl_db);
+
+  // Does a piece of what the map asks for. True: all is where it belongs, and
+  // every peer has acknowledged that it was all; the next call is cheap, and
+  // true until the map changes or WalkAgain(). Does nothing for a site that is
+  // not in the map.
+  absl::StatusOr<bool> Step(const MapView& view, const PeerOf& peer_of)
+      ABSL_LOCKS_EXCLUDED(mu_);
+
+  // Pages of others may have come (BatchReceiver::Counts::foreign has grown).
+  void WalkAgain() { walk_again_ = true; }
+
+  struct Progress {
+    // The last change of placement for which this site's part was done. Stays
+    // while late pages of others move on.
+    uint64_t handed_off_epoch = 0;
+    int64_t pages_left = 0;  // An estimate.
+    // The last step found nothing to do but wait: for acknowledgements, for a
+    // peer, or for the end of a round.
+    bool is_waiting = false;
+  };
+  Progress progress() const ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  enum class Stage {
+    kOutboxes,
+    kDeferred,
+    kWalk,
+    kWaitForRound,
+    kComplete,
+    kDone
+  };
+
+  // What of the map a pass depends on.
+  static std::string KeyOf(const MapView& view);
+  absl::Status LoadNote(const MapView& view);
+  bool NeedsAnotherPass(const MapView& view);
+  absl::Status BeginPass();
+  absl::Status SortOutbox(const MapView& view);
+  absl::Status BeginWalk(const MapView& view);
+  absl::Status Walk(const MapView& view, const PeerOf& peer_of);
+  // The next hosts, by owner.
+  absl::Status Scan(const MapView& view);
+  absl::Status EndWalk();
+  absl::Status Complete(const MapView& view, const PeerOf& peer_of);
+  // The pair of lives, opened; nothing if the peer is not known now.
+  absl::StatusOr<std::optional<storage::Peer>> Open(const MapView& view,
+                                                    storage::SiteId site,
+                                                    const PeerOf& peer_of);
+  // No round that may go by an older map is open.
+  bool OldRoundsAreOver() const;
+  void SetPagesLeft(int64_t pages) ABSL_LOCKS_EXCLUDED(mu_);
+
+  const HandOffSettings settings_;
+  storage::CrawlDb& crawl_db_;
+  std::atomic<bool> walk_again_ = false;
+
+  std::string key_;
+  Stage stage_ = Stage::kDone;
+  bool is_waiting_ = false;
+  // Rounds up to this one may have begun by an older map.
+  uint64_t last_old_round_ = 0;
+  bool begun_after_old_rounds_ = false;  // This pass.
+  uint64_t round_at_begin_ = 0;  // The open one when the pass began; 0: none.
+  std::vector<storage::SiteId> outboxes_;  // To be sorted.
+
+  // The walk.
+  std::string next_host_;
+  bool at_end_ = false;
+  bool found_any_ = false;
+  bool in_old_round_ = false;  // It began in one.
+  int64_t in_round_ = 0;       // Pages that the open round has.
+  uint64_t walk_round_ = 0;    // The open one when it began; 0: none.
+  uint64_t waits_for_round_ = 0;
+  std::map<storage::SiteId, std::vector<storage::HostKey>> hosts_;
+
+  mutable storage::Mutex mu_;
+  Progress progress_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace gannet::federation

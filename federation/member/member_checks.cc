@@ -1,0 +1,257 @@
+// `federation verify` and `federation plan`: questions to all sites, while they
+// run.
+#include <fmt/format.h>
+
+#include <thread>
+#include <utility>
+
+#include "federation/member/membership.h"
+
+namespace gannet::federation {
+namespace {
+
+const peers::PairCounts* FindPair(const Conditions& all, uint32_t site,
+                                  uint32_t other) {
+  const auto at = all.find(site);
+  if (at == all.end()) return nullptr;
+  for (const peers::PairCounts& pair : at->second.pairs()) {
+    if (pair.site() == other) return &pair;
+  }
+  return nullptr;
+}
+
+// Of one direction of a pair. The three looks are taken one after the other, so
+// whatever runs meanwhile: what was acknowledged in the first is received in
+// the second, and what is received in the second is sent in the third. Where
+// the numbers are equal, so must the cash be.
+storage::Check CheckPair(const proto::MapSite& from, const proto::MapSite& to,
+                         const Conditions& first, const Conditions& second,
+                         const Conditions& third) {
+  storage::Check check;
+  check.name = fmt::format("I3: {} to {}", from.name(), to.name());
+  const peers::PairCounts* before = FindPair(first, from.id(), to.id());
+  const peers::PairCounts* there = FindPair(second, to.id(), from.id());
+  const peers::PairCounts* after = FindPair(third, from.id(), to.id());
+  if (before == nullptr || there == nullptr || after == nullptr) {
+    check.detail = "one of the two did not answer, or has another map";
+    return check;
+  }
+  const auto agrees = [&](uint64_t number, int64_t cash) {
+    return number != there->received() || cash == there->received_cash();
+  };
+  check.ok = before->acknowledged() <= there->received() &&
+             there->received() <= after->sent() &&
+             before->acknowledged_cash() <= there->received_cash() &&
+             there->received_cash() <= after->sent_cash() &&
+             agrees(before->acknowledged(), before->acknowledged_cash()) &&
+             agrees(before->sent(), before->sent_cash()) &&
+             agrees(after->acknowledged(), after->acknowledged_cash()) &&
+             agrees(after->sent(), after->sent_cash());
+  check.detail = fmt::format(
+      "{} batches with {} units sent, {} with {} received, {} with {} "
+      "acknowledged",
+      after->sent(), after->sent_cash(), there->received(),
+      there->received_cash(), before->acknowledged(),
+      before->acknowledged_cash());
+  return check;
+}
+
+}  // namespace
+
+// I4, this site's half: what is in its pages belongs here, or is about to go.
+absl::StatusOr<storage::Check> Membership::CheckOwnership() {
+  storage::Check check;
+  check.name = "I4: owner";
+  check.ok = true;
+  const auto view = maps_.view();
+  if (view == nullptr) return check;
+  int64_t hosts = 0, foreign = 0;
+  std::string example;
+  absl::Status status = crawl_db_.ScanHosts(
+      {}, [&](std::string_view host, int64_t pages, const proto::HostRecord&) {
+        ++hosts;
+        if (pages == 0 || view->IsMine(host)) return true;
+        ++foreign;
+        if (example.empty()) example = std::string(host.substr(1));
+        return true;
+      });
+  if (!status.ok()) return status;
+  const bool is_moving = IsHandingOff(view->map()) || maps_.view() != view ||
+                         OwnCondition().pages_to_hand_off() > 0;
+  check.ok = foreign == 0 || is_moving;
+  check.detail =
+      foreign == 0
+          ? fmt::format("all {} hosts are this site's", hosts)
+          : fmt::format(
+                "{} of {} hosts are another site's{}, for "
+                "example {}",
+                foreign, hosts, is_moving ? " and about to move" : "", example);
+  return check;
+}
+
+absl::Status Membership::VerifySelf(bool full, peers::VerifyReply& reply) {
+  auto checks = settings_.verify(full);
+  if (!checks.ok()) return checks.status();
+  auto owner = CheckOwnership();
+  if (!owner.ok()) return owner.status();
+  checks->push_back(*std::move(owner));
+  for (const storage::Check& check : *checks) {
+    peers::VerifyReply::Check& said = *reply.add_checks();
+    said.set_name(check.name);
+    said.set_ok(check.ok);
+    said.set_detail(check.detail);
+  }
+  *reply.mutable_condition() = OwnCondition();
+  return absl::OkStatus();
+}
+
+Conditions Membership::AskConditions() {
+  Conditions all;
+  auto replies = AskAll<peers::Condition>(
+      [](Neighbour& neighbour, peers::Condition& reply) {
+        if (absl::Status s = neighbour.Beat(); !s.ok()) return s;
+        reply = *neighbour.Look().condition;
+        return absl::OkStatus();
+      },
+      [this](peers::Condition& reply) {
+        reply = OwnCondition();
+        return absl::OkStatus();
+      });
+  for (auto& [id, reply] : replies) {
+    if (reply.ok()) all[id] = *std::move(reply);
+  }
+  return all;
+}
+
+absl::StatusOr<std::vector<storage::Check>> Membership::VerifyAll(bool full) {
+  const auto view = maps_.view();
+  if (view == nullptr) {
+    return absl::FailedPreconditionError("this site is in no federation");
+  }
+  auto greeting = Greeting();
+  if (!greeting.ok()) return greeting.status();
+  peers::VerifyRequest request;
+  *request.mutable_greeting() = *std::move(greeting);
+  request.set_full(full);
+  auto replies = AskAll<peers::VerifyReply>(
+      [&](Neighbour& neighbour, peers::VerifyReply& reply) {
+        return neighbour.client().Verify(request, reply);
+      },
+      [&](peers::VerifyReply& reply) { return VerifySelf(full, reply); });
+
+  std::vector<storage::Check> checks;
+  for (const proto::MapSite& site : view->map().sites()) {
+    if (!IsActive(site)) continue;
+    const auto reply = replies.find(site.id());
+    if (reply == replies.end() || !reply->second.ok()) {
+      checks.push_back({site.name(), false,
+                        reply == replies.end()
+                            ? "has not been met yet"
+                            : std::string(reply->second.status().message())});
+      continue;
+    }
+    for (const auto& said : reply->second->checks()) {
+      checks.push_back({fmt::format("{}: {}", site.name(), said.name()),
+                        said.ok(), said.detail()});
+    }
+  }
+  const Conditions first = AskConditions();
+  const Conditions second = AskConditions();
+  const Conditions third = AskConditions();
+  for (const proto::MapSite& from : view->map().sites()) {
+    for (const proto::MapSite& to : view->map().sites()) {
+      if (!IsActive(from) || !IsActive(to) || from.id() == to.id()) continue;
+      checks.push_back(CheckPair(from, to, first, second, third));
+    }
+  }
+  return checks;
+}
+
+absl::StatusOr<Plan> Membership::MakePlan(const MapChange& change) {
+  const auto view = maps_.view();
+  if (view == nullptr) {
+    return absl::FailedPreconditionError("this site is in no federation");
+  }
+  auto next = change(view->map());
+  if (!next.ok()) return next.status();
+  Plan plan;
+  plan.next = *next;
+  auto greeting = Greeting();
+  if (!greeting.ok()) return greeting.status();
+  peers::CountMovesRequest request;
+  *request.mutable_greeting() = *greeting;
+  *request.mutable_next() = *next;
+  auto replies = AskAll<peers::MoveCounts>(
+      [&](Neighbour& neighbour, peers::MoveCounts& reply) {
+        return neighbour.client().CountMoves(request, reply);
+      },
+      [&](peers::MoveCounts& reply) {
+        auto counts = CountOwnMoves(*next);
+        if (counts.ok()) reply = *std::move(counts);
+        return counts.status();
+      });
+  for (auto& [id, reply] : replies) {
+    if (reply.ok()) {
+      plan.by_site[id] = *std::move(reply);
+    } else {
+      plan.unknown[id] = std::string(reply.status().message());
+    }
+  }
+  return plan;
+}
+
+absl::StatusOr<peers::MoveCounts> Membership::CountOwnMoves(const Map& next) {
+  auto view = MapView::Create(next, settings_.self.name);
+  if (!view.ok()) return view.status();
+  // A page's record on the wire: a sample tells.
+  int64_t sampled = 0, sampled_bytes = 0;
+  if (absl::Status s = crawl_db_.ScanPages(
+          {},
+          [&](std::string_view page, const proto::PageRecord& record) {
+            sampled_bytes += static_cast<int64_t>(page.size()) +
+                             static_cast<int64_t>(record.ByteSizeLong());
+            return ++sampled < 2000;
+          });
+      !s.ok()) {
+    return s;
+  }
+  const double bytes_of_page =
+      sampled == 0
+          ? 0.0
+          : static_cast<double>(sampled_bytes) / static_cast<double>(sampled);
+  peers::MoveCounts counts;
+  std::map<uint32_t, peers::MoveCounts::To> moves;
+  const ChannelUnit unit = next.rules().channel() == proto::CHANNEL_HOST
+                               ? ChannelUnit::kHost
+                               : ChannelUnit::kDomain;
+  std::string last_channel;
+  if (absl::Status s = crawl_db_.ScanHosts(
+          {},
+          [&](std::string_view host, int64_t pages, const proto::HostRecord&) {
+            const auto channel =
+                ChannelOf(storage::PageKey{std::string(host)}, unit);
+            const auto owner = (*view)->OwnerOf(host);
+            if (!channel.has_value() || !owner.has_value()) return true;
+            const bool is_new = channel->name != last_channel;
+            last_channel = channel->name;
+            counts.set_channels(counts.channels() + (is_new ? 1 : 0));
+            counts.set_pages(counts.pages() + pages);
+            if ((*view)->IsMine(host)) return true;
+            const auto to = static_cast<uint32_t>(*owner);
+            peers::MoveCounts::To& move = moves[to];
+            move.set_site(to);
+            move.set_channels(move.channels() + (is_new ? 1 : 0));
+            move.set_pages(move.pages() + pages);
+            move.set_bytes(move.bytes() +
+                           static_cast<int64_t>(bytes_of_page *
+                                                static_cast<double>(pages)));
+            return true;
+          });
+      !s.ok()) {
+    return s;
+  }
+  for (auto& [site, move] : moves) *counts.add_moves() = move;
+  return counts;
+}
+
+}  // namespace gannet::federation

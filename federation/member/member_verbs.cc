@@ -1,0 +1,238 @@
+// Membership when other sites call: who is let in, and what they get.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "federation/exchange/greeting.h"
+#include "federation/member/membership.h"
+
+namespace gannet::federation {
+
+// A call that should not have been made: counted, so that somebody looks.
+absl::Status Membership::Refuse(absl::Status status) {
+  ++refused_;
+  return status;
+}
+
+absl::StatusOr<storage::Peer> Membership::CheckCaller(
+    const Caller& caller, const peers::Greeting& greeting) {
+  std::shared_ptr<const MapView> view = maps_.view();
+  if (view == nullptr) {
+    return absl::FailedPreconditionError("this site is in no federation (yet)");
+  }
+  if (greeting.federation() == view->map().federation() &&
+      IsNewer(greeting.term(), greeting.epoch(), view->map())) {
+    // It goes by a newer map. That is fetched from itself, if it is known; a
+    // site that only the newer map knows tries again in a moment.
+    if (const auto neighbour = NeighbourOf(greeting.site())) {
+      (void)neighbour->CatchUp();
+    } else {
+      for (const auto& [id, other] : neighbours()) (void)other->Beat();
+    }
+    view = maps_.view();
+  }
+  absl::StatusOr<storage::Peer> peer = CheckGreeting(*view, greeting);
+  if (!peer.ok()) return Refuse(peer.status());
+  if (view->self() != nullptr && greeting.site() == view->self()->id()) {
+    return Refuse(absl::PermissionDeniedError(
+        "this is that site itself: a copy of it, or somebody who poses as it"));
+  }
+  const proto::MapSite* site = FindSite(view->map(), greeting.site());
+  if (caller.is_secured && caller.site_name != site->name()) {
+    return Refuse(absl::PermissionDeniedError(
+        fmt::format("the certificate is {}, and the greeting is of site '{}'",
+                    caller.site_name.has_value()
+                        ? "that of site '" + *caller.site_name + "'"
+                        : "no site's",
+                    site->name())));
+  }
+  if (absl::Status s = lives_.Hear(greeting, settings_.steady_now()); !s.ok()) {
+    return Refuse(s);
+  }
+  if (const auto neighbour = NeighbourOf(greeting.site())) {
+    neighbour->OnHeard(greeting);
+  }
+  return peer;
+}
+
+absl::StatusOr<storage::Peer> Membership::OpenPut(
+    const Caller& caller, const peers::Greeting& greeting,
+    peers::PutReply& reply) {
+  absl::StatusOr<storage::Peer> peer = CheckCaller(caller, greeting);
+  if (!peer.ok()) return peer;
+  auto own = Greeting();
+  if (!own.ok()) return own.status();
+  *reply.mutable_greeting() = *own;
+  reply.set_term(own->term());
+  reply.set_epoch(own->epoch());
+  const auto received = crawl_db_.received_pair(*peer);
+  if (!received.ok()) return received.status();
+  reply.set_last(received->last());
+  return peer;
+}
+
+absl::Status Membership::Take(const storage::Peer& from,
+                              const peers::Batch& batch,
+                              peers::PutReply& reply) {
+  const auto neighbour = NeighbourOf(static_cast<uint32_t>(from.site));
+  absl::StatusOr<storage::Receipt> receipt = receiver_.Take(from, batch);
+  if (absl::IsAborted(receipt.status()) && neighbour != nullptr) {
+    // By a newer map than this site's: that one first.
+    if (absl::Status s = neighbour->CatchUp(); !s.ok()) return s;
+    receipt = receiver_.Take(from, batch);
+  }
+  if (!receipt.ok()) {
+    Note("batch_refused",
+         {{"site", std::to_string(static_cast<uint32_t>(from.site))},
+          {"batch", std::to_string(batch.sequence())},
+          {"error", std::string(receipt.status().message())}});
+    return receipt.status();
+  }
+  if (neighbour != nullptr) {
+    neighbour->OnReceived(
+        static_cast<uint64_t>(receipt->counts.added + receipt->counts.known),
+        batch.ByteSizeLong());
+  }
+  reply.set_last(receipt->last);
+  if (const auto view = maps_.view()) {
+    reply.set_term(view->map().term());
+    reply.set_epoch(view->map().epoch());
+  }
+  return absl::OkStatus();
+}
+
+void Membership::OnUnreadable(const std::optional<storage::Peer>& from) {
+  // A neighbour that stops cancels its stream too: only what never greeted, or
+  // is still there afterwards, is worth counting.
+  if (!from.has_value()) ++refused_;
+}
+
+absl::Status Membership::Beat(const Caller& caller,
+                              const peers::BeatRequest& request,
+                              peers::BeatReply& reply) {
+  auto peer = CheckCaller(caller, request.greeting());
+  if (!peer.ok()) return peer.status();
+  auto own = Greeting();
+  if (!own.ok()) return own.status();
+  *reply.mutable_greeting() = *std::move(own);
+  *reply.mutable_condition() = OwnCondition();
+  return absl::OkStatus();
+}
+
+// For whoever has a certificate of this federation: a site that was removed
+// must be able to see that.
+absl::Status Membership::GetMap(const Caller& caller,
+                                const peers::GetMapRequest& request,
+                                peers::MapReply& reply) {
+  if (caller.is_secured && !caller.site_name.has_value()) {
+    return Refuse(absl::PermissionDeniedError("the certificate is no site's"));
+  }
+  const auto view = maps_.view();
+  if (view == nullptr) {
+    return absl::NotFoundError("this site is in no federation (yet)");
+  }
+  if (request.greeting().federation() != 0 &&
+      request.greeting().federation() != view->map().federation()) {
+    return Refuse(
+        absl::FailedPreconditionError("that is a site of another federation"));
+  }
+  *reply.mutable_map() = view->map();
+  return absl::OkStatus();
+}
+
+absl::Status Membership::CompareAndSwapMap(
+    const Caller& caller, const peers::CompareAndSwapMapRequest& request,
+    peers::MapReply& reply) {
+  auto peer = CheckCaller(caller, request.greeting());
+  if (!peer.ok()) return peer.status();
+  if (MapIsAFile()) {
+    return absl::FailedPreconditionError(
+        "this federation's map is a file, which the administrator changes");
+  }
+  auto map = registrar_.Take(request.expected_term(), request.expected_epoch(),
+                             request.next());
+  if (!map.ok()) return map.status();
+  *reply.mutable_map() = *std::move(map);
+  return absl::OkStatus();
+}
+
+// A copy of a living site, also one that was restored, would take that one's
+// place in the map, address and all; and the other would take it back.
+absl::Status Membership::CheckOnlyLife(const peers::JoinRequest& request) {
+  const auto view = maps_.view();
+  if (view == nullptr || request.process() == 0) return absl::OkStatus();
+  for (const proto::MapSite& site : view->map().sites()) {
+    if (site.name() != request.site().name() || !IsActive(site)) continue;
+    if (view->self() != nullptr && site.id() == view->self()->id()) {
+      return absl::AlreadyExistsError(fmt::format(
+          "this is site '{}' itself: a second copy of it must not run",
+          site.name()));
+    }
+    peers::Greeting greeting;
+    greeting.set_site(site.id());
+    greeting.set_process(request.process());
+    return lives_.Hear(greeting, settings_.steady_now());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Membership::Join(const Caller& caller,
+                              const peers::JoinRequest& request,
+                              peers::MapReply& reply) {
+  const proto::MapSite& site = request.site();
+  if (caller.is_secured && caller.site_name != site.name()) {
+    return Refuse(absl::PermissionDeniedError(fmt::format(
+        "'{}' wants to join, with the certificate of {}", site.name(),
+        caller.site_name.has_value() ? "'" + *caller.site_name + "'"
+                                     : "no site")));
+  }
+  if (request.protocol() < kOldestProtocol ||
+      request.oldest_protocol() > kProtocol) {
+    return Refuse(absl::UnimplementedError(fmt::format(
+        "that site speaks versions {} to {} of the protocol, this one {} to "
+        "{}; upgrade the older of the two",
+        request.oldest_protocol(), request.protocol(), kOldestProtocol,
+        kProtocol)));
+  }
+  if (MapIsAFile()) {
+    return absl::FailedPreconditionError(
+        "this federation's map is a file, which the administrator changes");
+  }
+  if (absl::Status s = CheckOnlyLife(request); !s.ok()) return Refuse(s);
+  Applicant applicant;
+  applicant.name = site.name();
+  applicant.incarnation = site.incarnation();
+  applicant.address = site.address();
+  applicant.location = site.location();
+  applicant.capacity = site.capacity();
+  applicant.rules = request.rules();
+  auto map = ChangeMap(registrar_, [&](const Map& now) {
+    return federation::Join(now, applicant, request.replaces());
+  });
+  if (!map.ok()) return Refuse(map.status());
+  Note("site_joined", {{"site", site.name()}, {"address", site.address()}});
+  *reply.mutable_map() = *std::move(map);
+  return absl::OkStatus();
+}
+
+absl::Status Membership::Verify(const Caller& caller,
+                                const peers::VerifyRequest& request,
+                                peers::VerifyReply& reply) {
+  auto peer = CheckCaller(caller, request.greeting());
+  if (!peer.ok()) return peer.status();
+  return VerifySelf(request.full(), reply);
+}
+
+absl::Status Membership::CountMoves(const Caller& caller,
+                                    const peers::CountMovesRequest& request,
+                                    peers::MoveCounts& reply) {
+  auto peer = CheckCaller(caller, request.greeting());
+  if (!peer.ok()) return peer.status();
+  auto counts = CountOwnMoves(request.next());
+  if (!counts.ok()) return counts.status();
+  reply = *std::move(counts);
+  return absl::OkStatus();
+}
+
+}  // namespace gannet::federation

@@ -1,0 +1,273 @@
+// Membership is a site's part in the federation: it holds the map, knows its
+// neighbours, sends and takes what belongs elsewhere, and hands over what it no
+// longer owns. It runs beside the rounds, which ask it for the map of the hour,
+// and goes on whether or not anybody else can be reached.
+//
+//   MapHolder ◄── Neighbour (each other site: beat, pump) ──► PeerClient
+//       ▲                                                         network
+//       └─────── PeerVerbs (member_verbs.cc) ◄───────────────── PeerServer
+//
+// One thread ("the watch") does what the map asks for: neighbours that come and
+// go, the block list, joining, and, as the registrar, ending a hand-off.
+// Another
+// ("the mover") hands over what this site has of others. Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "federation/exchange/batch_receiver.h"
+#include "federation/handoff/hand_off.h"
+#include "federation/map/map_changes.h"
+#include "federation/map/map_holder.h"
+#include "federation/map/map_keeper.h"
+#include "federation/member/condition.h"
+#include "federation/member/lives.h"
+#include "federation/member/neighbour.h"
+#include "federation/member/registrar_map.h"
+#include "federation/peers/peer_client.h"
+#include "federation/peers/peer_server.h"
+#include "federation/peers/peer_verbs.h"
+#include "storage/crawl_db/crawl_db.h"
+#include "storage/mutex.h"
+
+namespace gannet::federation {
+
+// A line for the log: what happened, and to whom.
+using NoteEvent = std::function<void(
+    std::string_view event,
+    const std::vector<std::pair<std::string, std::string>>& fields)>;
+
+struct MembershipSettings {
+  // This site; its incarnation is the crawl DB's.
+  Applicant self;
+  // The map is in this file, which the administrator copies; empty: one of the
+  // sites keeps it, the registrar.
+  std::string map_file;
+  // A site that is asked to be let in; empty: a site that has no map founds a
+  // federation, and is its registrar.
+  std::string join;
+
+  PeerServerSettings server;
+  Connect connect = ConnectInsecurely;
+  PumpSettings pump;
+  BatchReceiverSettings receiver;
+  absl::Duration beat_every = absl::Seconds(1);
+  absl::Duration away_after = absl::Seconds(10);
+
+  std::function<double()> pages_per_second;
+  // Something is done here that the crawl DB does not show: not idle.
+  std::function<bool()> is_busy;
+  // Checks this site's invariants.
+  std::function<absl::StatusOr<std::vector<storage::Check>>(bool full)> verify;
+  NoteEvent note;
+  std::function<absl::Time()> steady_now;
+};
+
+// One look at the federation from here.
+struct FederationLook {
+  std::shared_ptr<const MapView> view;  // Null: in none (yet).
+  bool is_quiet = false;
+  bool registrar_is_reachable = false;
+  std::string error;  // Why it is not in the map, or cannot read it.
+  peers::Condition self;
+  std::map<uint32_t, NeighbourLook> neighbours;  // By id.
+  BatchReceiver::Counts received;
+  uint64_t refused_calls = 0;  // Of strangers, and of broken peers.
+};
+
+// What a change of the map would move.
+struct Plan {
+  Map next;
+  std::map<uint32_t, peers::MoveCounts> by_site;
+  std::map<uint32_t, std::string> unknown;  // Sites that did not answer.
+};
+
+class Membership : private PeerVerbs {
+ public:
+  // All must outlive it. Listens and begins; whether others can be reached is
+  // not waited for.
+  static absl::StatusOr<std::unique_ptr<Membership>> Start(
+      MembershipSettings settings, storage::CrawlDb& crawl_db,
+      const storage::Canonicaliser& canonicaliser,
+      const storage::UrlFilter& filter);
+  ~Membership() override;
+
+  const MapHolder& maps() const { return maps_; }
+  // Whether this site may begin a round: it is in the map, nobody paused, and
+  // nobody takes it for a copy of itself.
+  bool MayBeginRound() ABSL_LOCKS_EXCLUDED(mu_);
+  // Which hosts this site may crawl by that map: its own, but for those whose
+  // last owner has not handed them over yet.
+  absl::StatusOr<storage::HostFilter> MayCrawl(
+      const std::shared_ptr<const MapView>& view) const;
+  // Pages have come that others own: seeds, say. They are handed over.
+  void OnForeignPages() { hand_off_.WalkAgain(); }
+  int port() const { return server_->port(); }
+
+  // If the watch found it quiet, all are asked once more: that costs two round
+  // trips, and is true now.
+  FederationLook Look() ABSL_LOCKS_EXCLUDED(mu_);
+
+  // --- What administrators ask for -------------------------------------------
+
+  // Changes the map where it is kept, and takes the new one up. Of a map in a
+  // file only the next one is made: the administrator copies it.
+  using MapChange = std::function<absl::StatusOr<Map>(const Map&)>;
+  absl::StatusOr<Map> Change(const MapChange& change);
+  bool MapIsAFile() const { return !settings_.map_file.empty(); }
+  // Of a map that is a file: the next one, with this site in it; the first one,
+  // if there is none yet.
+  absl::StatusOr<Map> MapWithSelf();
+  // Makes this site the registrar.
+  absl::StatusOr<Map> Adopt();
+  // Asks to be let in, now: the site at `address`, or whom the settings name.
+  absl::Status JoinNow(const std::string& address = "")
+      ABSL_LOCKS_EXCLUDED(mu_);
+  absl::StatusOr<Plan> MakePlan(const MapChange& change);
+  // Every site checks itself; then what each pair says of the other is
+  // compared.
+  absl::StatusOr<std::vector<storage::Check>> VerifyAll(bool full);
+
+ private:
+  Membership(MembershipSettings settings, storage::CrawlDb& crawl_db,
+             uint64_t incarnation, const storage::Canonicaliser& canonicaliser,
+             const storage::UrlFilter& filter);
+
+  using Neighbours = std::map<uint32_t, std::shared_ptr<Neighbour>>;
+
+  // The mover.
+  void Move();
+
+  // The watch.
+  void Watch();
+  void ReadFile();
+  void Found();
+  void JoinIfNeeded() ABSL_LOCKS_EXCLUDED(mu_);
+  void MeetNeighbours(const MapView& view) ABSL_LOCKS_EXCLUDED(mu_);
+  void ApplyBlocks(const MapView& view);
+  void FinishHandOffIfDone(const MapView& view);
+  bool AllHaveHandedOff(const MapView& view);
+  void LookForQuiet(const MapView& view) ABSL_LOCKS_EXCLUDED(mu_);
+
+  absl::StatusOr<peers::Greeting> Greeting() const;
+  peers::Condition OwnCondition();
+  std::shared_ptr<Neighbour> NeighbourOf(uint32_t site)
+      ABSL_LOCKS_EXCLUDED(mu_);
+  Neighbours neighbours() ABSL_LOCKS_EXCLUDED(mu_);
+  void AskNeighbours();
+  void SetError(const std::string& error) ABSL_LOCKS_EXCLUDED(mu_);
+  void Note(std::string_view event,
+            const std::vector<std::pair<std::string, std::string>>& fields);
+  absl::StatusOr<peers::MoveCounts> CountOwnMoves(const Map& next);
+  absl::StatusOr<storage::Check> CheckOwnership();
+  absl::Status VerifySelf(bool full, peers::VerifyReply& reply);
+  Conditions AskConditions();
+  // The same question to this site and all others, side by side.
+  template <typename Reply>
+  std::map<uint32_t, absl::StatusOr<Reply>> AskAll(
+      const std::function<absl::Status(Neighbour&, Reply&)>& ask,
+      const std::function<absl::Status(Reply&)>& ask_self);
+
+  // PeerVerbs (member_verbs.cc).
+  absl::StatusOr<storage::Peer> CheckCaller(const Caller& caller,
+                                            const peers::Greeting& greeting);
+  absl::Status CheckOnlyLife(const peers::JoinRequest& request);
+  absl::Status Refuse(absl::Status status);
+  absl::StatusOr<storage::Peer> OpenPut(const Caller& caller,
+                                        const peers::Greeting& greeting,
+                                        peers::PutReply& reply) override;
+  absl::Status Take(const storage::Peer& from, const peers::Batch& batch,
+                    peers::PutReply& reply) override;
+  void OnUnreadable(const std::optional<storage::Peer>& from) override;
+  absl::Status Beat(const Caller& caller, const peers::BeatRequest& request,
+                    peers::BeatReply& reply) override;
+  absl::Status GetMap(const Caller& caller, const peers::GetMapRequest& request,
+                      peers::MapReply& reply) override;
+  absl::Status CompareAndSwapMap(const Caller& caller,
+                                 const peers::CompareAndSwapMapRequest& request,
+                                 peers::MapReply& reply) override;
+  absl::Status Join(const Caller& caller, const peers::JoinRequest& request,
+                    peers::MapReply& reply) override;
+  absl::Status Verify(const Caller& caller, const peers::VerifyRequest& request,
+                      peers::VerifyReply& reply) override;
+  absl::Status CountMoves(const Caller& caller,
+                          const peers::CountMovesRequest& request,
+                          peers::MoveCounts& reply) override;
+
+  const MembershipSettings settings_;
+  storage::CrawlDb& crawl_db_;
+  std::atomic<uint64_t> incarnation_;
+  const uint64_t process_;
+  const absl::Time started_;  // Steady.
+  MapHolder maps_;
+  BatchReceiver receiver_;
+  HandOff hand_off_;
+  Lives lives_;
+  RegistrarMap registrar_;
+  std::unique_ptr<MapKeeper> file_;  // Null: the registrar keeps the map.
+  std::atomic<uint64_t> refused_ = 0;
+  std::unique_ptr<PeerServer> server_;
+
+  storage::Mutex mu_;
+  storage::Condition changed_;
+  bool is_ending_ ABSL_GUARDED_BY(mu_) = false;
+  Neighbours neighbours_ ABSL_GUARDED_BY(mu_);
+  std::string error_ ABSL_GUARDED_BY(mu_);
+  bool is_quiet_ ABSL_GUARDED_BY(mu_) = false;
+  std::shared_ptr<const MapView> quiet_view_ ABSL_GUARDED_BY(mu_);
+
+  // The watch's own.
+  absl::Time next_join_ = absl::InfinitePast();
+  std::atomic<bool> is_reborn_ = false;  // Since it was removed.
+  std::shared_ptr<const MapView> applied_;
+  Conditions last_look_;
+  absl::Time last_look_ended_ = absl::InfinitePast();
+
+  std::thread watch_, mover_;
+};
+
+template <typename Reply>
+std::map<uint32_t, absl::StatusOr<Reply>> Membership::AskAll(
+    const std::function<absl::Status(Neighbour&, Reply&)>& ask,
+    const std::function<absl::Status(Reply&)>& ask_self) {
+  std::map<uint32_t, absl::StatusOr<Reply>> replies;
+  storage::Mutex mu;
+  const auto put = [&](uint32_t id, const absl::Status& status, Reply reply) {
+    storage::MutexLock lock(&mu);
+    if (status.ok()) {
+      replies.insert_or_assign(id, std::move(reply));
+    } else {
+      replies.insert_or_assign(id, status);
+    }
+  };
+  std::vector<std::thread> questions;
+  for (const auto& [id, neighbour] : neighbours()) {
+    questions.emplace_back([&, id = id, neighbour = neighbour] {
+      Reply reply;
+      const absl::Status status = ask(*neighbour, reply);
+      put(id, status, std::move(reply));
+    });
+  }
+  const auto view = maps_.view();
+  if (view != nullptr && view->self() != nullptr) {
+    Reply reply;
+    const absl::Status status = ask_self(reply);
+    put(view->self()->id(), status, std::move(reply));
+  }
+  for (std::thread& question : questions) question.join();
+  return replies;
+}
+
+}  // namespace gannet::federation

@@ -1,0 +1,181 @@
+#include "federation/member/neighbour.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "federation/exchange/greeting.h"
+
+namespace gannet::federation {
+namespace {
+
+constexpr absl::Duration kFirstRest = absl::Milliseconds(200);
+constexpr absl::Duration kLongestRest = absl::Seconds(5);
+
+}  // namespace
+
+Neighbour::Neighbour(NeighbourParts parts, const proto::MapSite& site,
+                     std::shared_ptr<PeerClient> client)
+    : parts_(std::move(parts)),
+      site_(site),
+      client_(std::move(client)),
+      pump_(parts_.pump, parts_.crawl_db, parts_.maps,
+            storage::SiteId{site.id()}) {
+  beat_thread_ = std::thread([this] { BeatLoop(); });
+  pump_thread_ = std::thread([this] { PumpLoop(); });
+}
+
+Neighbour::~Neighbour() {
+  {
+    storage::MutexLock lock(&mu_);
+    stop_ = true;
+    changed_.SignalAll();
+  }
+  client_->Cancel();
+  beat_thread_.join();
+  pump_thread_.join();
+}
+
+bool Neighbour::Rest(absl::Duration time, bool is_beat) {
+  const absl::Time until = parts_.steady_now() + time;
+  storage::MutexLock lock(&mu_);
+  while (!stop_ && !(is_beat && has_news_)) {
+    const absl::Duration left = until - parts_.steady_now();
+    if (left <= absl::ZeroDuration()) break;
+    changed_.WaitFor(&mu_, left);
+  }
+  if (is_beat) has_news_ = false;
+  return stop_;
+}
+
+void Neighbour::SetError(std::string& which, const absl::Status& status) {
+  storage::MutexLock lock(&mu_);
+  which = std::string(status.message());
+}
+
+void Neighbour::BeatLoop() {
+  do {
+    (void)Beat();
+  } while (!Rest(parts_.beat_every, /*is_beat=*/true));
+}
+
+absl::Status Neighbour::Beat() {
+  auto greeting = parts_.greeting();
+  if (!greeting.ok()) {
+    SetError(beat_error_, greeting.status());
+    return greeting.status();
+  }
+  peers::BeatRequest request;
+  *request.mutable_greeting() = *std::move(greeting);
+  *request.mutable_condition() = parts_.condition();
+  peers::BeatReply reply;
+  const absl::Time asked = parts_.steady_now();
+  const absl::Status status =
+      client_->Beat(request, reply, parts_.beat_at_most);
+  if (!absl::IsUnavailable(status)) {
+    storage::MutexLock lock(&mu_);
+    takes_us_for_a_copy_ = absl::IsAlreadyExists(status);
+  }
+  if (!status.ok()) {
+    SetError(beat_error_, status);
+    // It does not know this site, or no longer: its map says why.
+    if (absl::IsPermissionDenied(status)) (void)CatchUp();
+    return status;
+  }
+  const absl::Time now = parts_.steady_now();
+  bool is_newer = false;
+  {
+    storage::MutexLock lock(&mu_);
+    heard_ = now;
+    beat_error_.clear();
+    term_ = reply.greeting().term();
+    epoch_ = reply.greeting().epoch();
+    condition_ = reply.condition();
+    condition_asked_ = asked;
+    if (round_trips_.size() < kRoundTrips) round_trips_.emplace_back();
+    round_trips_[next_round_trip_++ % kRoundTrips] = now - asked;
+    const auto view = parts_.maps.view();
+    is_newer = view == nullptr || IsNewer(term_, epoch_, view->map());
+  }
+  return is_newer ? CatchUp() : absl::OkStatus();
+}
+
+absl::Status Neighbour::CatchUp() {
+  peers::GetMapRequest request;
+  if (auto greeting = parts_.greeting(); greeting.ok()) {
+    *request.mutable_greeting() = *std::move(greeting);
+  }
+  peers::MapReply reply;
+  absl::Status status = client_->GetMap(request, reply);
+  if (status.ok()) status = parts_.maps.Offer(reply.map());
+  if (!status.ok()) SetError(beat_error_, status);
+  return status;
+}
+
+void Neighbour::PumpLoop() {
+  absl::Duration rest = kFirstRest;
+  while (!stop_) {
+    absl::Status status;
+    const auto view = parts_.maps.view();
+    if (view == nullptr || view->self() == nullptr) {
+      status = absl::FailedPreconditionError("this site is not in the map");
+    } else {
+      const std::unique_ptr<PutStream> stream = client_->OpenPut();
+      const uint64_t before = pump_.counts().batches;
+      status = pump_.Run(*stream, stop_);
+      if (pump_.counts().batches > before) rest = kFirstRest;
+    }
+    if (stop_) return;
+    if (status.ok()) {  // A new map.
+      rest = kFirstRest;
+      SetError(pump_error_, status);
+      continue;
+    }
+    // Both sides may take up a new map at other moments; that is no error yet.
+    if (!absl::IsAborted(status)) SetError(pump_error_, status);
+    if (Rest(rest, /*is_beat=*/false)) return;
+    rest = std::min(2 * rest, kLongestRest);
+  }
+}
+
+void Neighbour::OnHeard(const peers::Greeting& greeting) {
+  storage::MutexLock lock(&mu_);
+  heard_ = parts_.steady_now();
+  term_ = greeting.term();
+  epoch_ = greeting.epoch();
+  const auto view = parts_.maps.view();
+  if (view != nullptr && !IsNewer(term_, epoch_, view->map())) return;
+  has_news_ = true;  // Its beat thread fetches the map.
+  changed_.SignalAll();
+}
+
+void Neighbour::OnReceived(uint64_t urls, uint64_t bytes) {
+  ++received_batches_;
+  received_urls_ += urls;
+  received_bytes_ += bytes;
+}
+
+NeighbourLook Neighbour::Look() const {
+  NeighbourLook look;
+  look.sent = pump_.counts();
+  look.received_batches = received_batches_;
+  look.received_urls = received_urls_;
+  look.received_bytes = received_bytes_;
+  storage::MutexLock lock(&mu_);
+  look.silent_for = parts_.steady_now() - heard_;
+  look.is_alive = look.silent_for < parts_.away_after;
+  look.term = term_;
+  look.epoch = epoch_;
+  look.condition = condition_;
+  look.condition_asked = condition_asked_;
+  look.takes_us_for_a_copy = takes_us_for_a_copy_;
+  look.error = beat_error_.empty() ? pump_error_ : beat_error_;
+  if (!round_trips_.empty()) {
+    std::vector<absl::Duration> sorted = round_trips_;
+    std::nth_element(sorted.begin(), sorted.begin() + sorted.size() / 2,
+                     sorted.end());
+    look.round_trip = sorted[sorted.size() / 2];
+  }
+  return look;
+}
+
+}  // namespace gannet::federation

@@ -1,0 +1,112 @@
+// Neighbour is one other site, in one of its lives, as this site sees it: a
+// thread that beats (who lives, by which map, how it is doing), and one that
+// pumps the outbox to it. Whatever fails is tried again, after a while that
+// grows; a new map is fetched from whoever is heard to have it. Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "federation/exchange/pump.h"
+#include "federation/map/map_holder.h"
+#include "federation/peers/peer_client.h"
+#include "proto/peers.pb.h"
+#include "storage/crawl_db/crawl_db.h"
+#include "storage/mutex.h"
+
+namespace gannet::federation {
+
+// What neighbours need of the site that they are neighbours of.
+struct NeighbourParts {
+  storage::CrawlDb& crawl_db;
+  MapHolder& maps;
+  // How this site greets, and how it is doing.
+  std::function<absl::StatusOr<peers::Greeting>()> greeting;
+  std::function<peers::Condition()> condition;
+  PumpSettings pump;
+  absl::Duration beat_every = absl::Seconds(1);
+  absl::Duration beat_at_most = absl::Seconds(3);
+  // Who was not heard of for so long is away.
+  absl::Duration away_after = absl::Seconds(10);
+  std::function<absl::Time()> steady_now;
+};
+
+struct NeighbourLook {
+  bool is_alive = false;
+  std::optional<absl::Duration> round_trip;  // The median of the last ones.
+  absl::Duration silent_for = absl::InfiniteDuration();
+  uint64_t term = 0, epoch = 0;
+  std::optional<peers::Condition> condition;
+  absl::Time condition_asked;  // Steady: the condition is no older than this.
+  std::string error;           // The last, while it lasts.
+  bool takes_us_for_a_copy = false;  // Another process speaks for this site.
+  Pump::Counts sent;
+  uint64_t received_batches = 0, received_urls = 0, received_bytes = 0;
+};
+
+class Neighbour {
+ public:
+  // Begins.
+  Neighbour(NeighbourParts parts, const proto::MapSite& site,
+            std::shared_ptr<PeerClient> client);
+  // Ends what is under way.
+  ~Neighbour();
+
+  const proto::MapSite& site() const { return site_; }
+  PeerClient& client() { return *client_; }
+  std::shared_ptr<PeerClient> shared_client() { return client_; }
+
+  // It called, and was let in.
+  void OnHeard(const peers::Greeting& greeting) ABSL_LOCKS_EXCLUDED(mu_);
+  void OnReceived(uint64_t urls, uint64_t bytes);
+
+  // Fetches its map, if that is newer.
+  absl::Status CatchUp();
+  // One beat now, in the caller's thread.
+  absl::Status Beat() ABSL_LOCKS_EXCLUDED(mu_);
+
+  NeighbourLook Look() const ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  static constexpr size_t kRoundTrips = 9;
+
+  void BeatLoop();
+  void PumpLoop();
+  // True if it is over. Only the beat is woken by news.
+  bool Rest(absl::Duration time, bool is_beat) ABSL_LOCKS_EXCLUDED(mu_);
+  void SetError(std::string& which, const absl::Status& status)
+      ABSL_LOCKS_EXCLUDED(mu_);
+
+  const NeighbourParts parts_;
+  const proto::MapSite site_;
+  const std::shared_ptr<PeerClient> client_;
+  Pump pump_;
+  std::atomic<bool> stop_ = false;
+  std::atomic<uint64_t> received_batches_ = 0, received_urls_ = 0,
+                        received_bytes_ = 0;
+
+  mutable storage::Mutex mu_;
+  storage::Condition changed_;
+  bool has_news_ ABSL_GUARDED_BY(mu_) = false;
+  absl::Time heard_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
+  std::vector<absl::Duration> round_trips_ ABSL_GUARDED_BY(mu_);
+  size_t next_round_trip_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t term_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t epoch_ ABSL_GUARDED_BY(mu_) = 0;
+  std::optional<peers::Condition> condition_ ABSL_GUARDED_BY(mu_);
+  absl::Time condition_asked_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
+  std::string beat_error_ ABSL_GUARDED_BY(mu_);
+  bool takes_us_for_a_copy_ ABSL_GUARDED_BY(mu_) = false;
+  std::string pump_error_ ABSL_GUARDED_BY(mu_);
+
+  std::thread beat_thread_, pump_thread_;
+};
+
+}  // namespace gannet::federation

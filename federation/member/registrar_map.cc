@@ -1,0 +1,131 @@
+#include "federation/member/registrar_map.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace gannet::federation {
+namespace {
+
+bool IsRegistrar(const MapView& view) {
+  return view.self() != nullptr && view.map().registrar() == view.self()->id();
+}
+
+absl::Status InNoFederation() {
+  return absl::NotFoundError("this site is in no federation");
+}
+
+// What an administrator can do about a registrar that is away.
+absl::Status Explain(const absl::Status& status) {
+  if (!absl::IsUnavailable(status)) return status;
+  return absl::UnavailableError(fmt::format(
+      "the registrar does not answer ({}): the map cannot be changed now, but "
+      "crawling and exchange go on. Try again when it is back; or, if it is "
+      "gone, 'gannet federation adopt' at another site",
+      std::string(status.message())));
+}
+
+}  // namespace
+
+RegistrarMap::RegistrarMap(MapHolder& maps, RegistrarMapParts parts)
+    : maps_(maps), parts_(std::move(parts)) {}
+
+absl::StatusOr<std::shared_ptr<PeerClient>> RegistrarMap::Registrar(
+    const MapView& view) {
+  const proto::MapSite* site = FindSite(view.map(), view.map().registrar());
+  if (site == nullptr) {
+    return absl::FailedPreconditionError(
+        "the map names no registrar that is in it; 'gannet federation adopt' "
+        "at a site makes it the registrar");
+  }
+  std::shared_ptr<PeerClient> client = parts_.client_of(*site);
+  if (client == nullptr) {
+    return absl::UnavailableError(
+        fmt::format("site '{}' is not known yet", site->name()));
+  }
+  return client;
+}
+
+absl::StatusOr<Map> RegistrarMap::Get() {
+  std::shared_ptr<const MapView> view = maps_.view();
+  if (view == nullptr) return InNoFederation();
+  if (IsRegistrar(*view)) {
+    parts_.ask_neighbours();
+    return maps_.view()->map();
+  }
+  auto registrar = Registrar(*view);
+  if (!registrar.ok()) return registrar.status();
+  peers::GetMapRequest request;
+  if (auto greeting = parts_.greeting(); greeting.ok()) {
+    *request.mutable_greeting() = *std::move(greeting);
+  }
+  peers::MapReply reply;
+  if (absl::Status s = (*registrar)->GetMap(request, reply); !s.ok()) {
+    return Explain(s);
+  }
+  if (absl::Status s = maps_.Offer(reply.map()); !s.ok()) return s;
+  return maps_.view()->map();
+}
+
+absl::Status RegistrarMap::CompareAndSwap(const Map& expected,
+                                          const Map& next) {
+  std::shared_ptr<const MapView> view = maps_.view();
+  if (view == nullptr) return InNoFederation();
+  if (IsRegistrar(*view)) {
+    return Take(expected.term(), expected.epoch(), next).status();
+  }
+  auto registrar = Registrar(*view);
+  if (!registrar.ok()) return registrar.status();
+  auto greeting = parts_.greeting();
+  if (!greeting.ok()) return greeting.status();
+  peers::CompareAndSwapMapRequest request;
+  *request.mutable_greeting() = *std::move(greeting);
+  request.set_expected_term(expected.term());
+  request.set_expected_epoch(expected.epoch());
+  *request.mutable_next() = next;
+  peers::MapReply reply;
+  if (absl::Status s = (*registrar)->CompareAndSwapMap(request, reply);
+      !s.ok()) {
+    return Explain(s);
+  }
+  return maps_.Offer(reply.map());
+}
+
+absl::StatusOr<Map> RegistrarMap::Watch(const Map& known,
+                                        absl::Duration at_most) {
+  const std::shared_ptr<const MapView> view = maps_.view();
+  if (view == nullptr) return InNoFederation();
+  if (IsNewer(view->map(), known)) return view->map();
+  return maps_.Await(view, at_most)->map();
+}
+
+absl::StatusOr<Map> RegistrarMap::Take(uint64_t expected_term,
+                                       uint64_t expected_epoch,
+                                       const Map& next) {
+  storage::MutexLock one_at_a_time(&take_mu_);
+  parts_.ask_neighbours();
+  const std::shared_ptr<const MapView> view = maps_.view();
+  if (view == nullptr) return InNoFederation();
+  const Map& map = view->map();
+  if (!IsRegistrar(*view)) {
+    const proto::MapSite* other = FindSite(map, map.registrar());
+    return absl::FailedPreconditionError(
+        fmt::format("the registrar is '{}', since term {}",
+                    other == nullptr ? "?" : other->name(), map.term()));
+  }
+  if (map.term() != expected_term || map.epoch() != expected_epoch) {
+    return absl::AbortedError(
+        fmt::format("the map is of epoch {} by now, not of {}", map.epoch(),
+                    expected_epoch));
+  }
+  if (next.federation() != map.federation() || next.term() != map.term() ||
+      next.epoch() != map.epoch() + 1 || next.registrar() != map.registrar()) {
+    return absl::InvalidArgumentError(
+        "this is not the next map: another federation, term, epoch or "
+        "registrar");
+  }
+  if (absl::Status s = maps_.Offer(next); !s.ok()) return s;
+  return next;
+}
+
+}  // namespace gannet::federation

@@ -1,0 +1,186 @@
+#include "federation/peers/peer_server.h"
+
+#include <fmt/format.h>
+#include <grpc/grpc_security_constants.h>
+#include <grpcpp/resource_quota.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+
+#include <chrono>
+#include <utility>
+
+#include "federation/peers/grpc_status.h"
+#include "proto/peers.grpc.pb.h"
+#include "storage/mutex.h"
+
+namespace gannet::federation {
+namespace {
+
+// A stream holds a thread for each other site, and so does each call.
+constexpr int kMostThreads = 1024;
+
+class Service final : public peers::Peers::Service {
+  using Context = grpc::ServerContext;
+  using Stream = grpc::ServerReaderWriter<peers::PutReply, peers::PutRequest>;
+
+ public:
+  Service(const PeerServerSettings& settings, PeerVerbs& verbs)
+      : is_secured_(settings.credentials != nullptr),
+        site_name_of_(settings.site_name_of),
+        verbs_(verbs) {}
+
+  grpc::Status PutIfAbsent(Context* context, Stream* stream) override {
+    peers::PutRequest request;
+    if (!stream->Read(&request)) return EndOf(context, std::nullopt);
+    if (!request.has_greeting()) {
+      return grpc::Status(grpc::StatusCode::INVALID_ARGUMENT,
+                          "a stream begins with a greeting");
+    }
+    peers::PutReply reply;
+    const absl::StatusOr<storage::Peer> peer =
+        verbs_.OpenPut(CallerOf(context), request.greeting(), reply);
+    if (!peer.ok()) return ToGrpc(peer.status());
+    if (!stream->Write(reply)) return grpc::Status::CANCELLED;
+    while (stream->Read(&request)) {
+      if (!request.has_batch()) {
+        return grpc::Status(grpc::StatusCode::INVALID_ARGUMENT,
+                            "after the greeting there are only batches");
+      }
+      reply.Clear();
+      if (absl::Status s = verbs_.Take(*peer, request.batch(), reply);
+          !s.ok()) {
+        return ToGrpc(s);
+      }
+      if (!stream->Write(reply)) return grpc::Status::CANCELLED;
+    }
+    return EndOf(context, *peer);
+  }
+
+  grpc::Status Beat(Context* context, const peers::BeatRequest* request,
+                    peers::BeatReply* reply) override {
+    return ToGrpc(verbs_.Beat(CallerOf(context), *request, *reply));
+  }
+  grpc::Status GetMap(Context* context, const peers::GetMapRequest* request,
+                      peers::MapReply* reply) override {
+    return ToGrpc(verbs_.GetMap(CallerOf(context), *request, *reply));
+  }
+  grpc::Status CompareAndSwapMap(Context* context,
+                                 const peers::CompareAndSwapMapRequest* request,
+                                 peers::MapReply* reply) override {
+    return ToGrpc(
+        verbs_.CompareAndSwapMap(CallerOf(context), *request, *reply));
+  }
+  grpc::Status Join(Context* context, const peers::JoinRequest* request,
+                    peers::MapReply* reply) override {
+    return ToGrpc(verbs_.Join(CallerOf(context), *request, *reply));
+  }
+  grpc::Status Verify(Context* context, const peers::VerifyRequest* request,
+                      peers::VerifyReply* reply) override {
+    return ToGrpc(verbs_.Verify(CallerOf(context), *request, *reply));
+  }
+  grpc::Status CountMoves(Context* context,
+                          const peers::CountMovesRequest* request,
+                          peers::MoveCounts* reply) override {
+    return ToGrpc(verbs_.CountMoves(CallerOf(context), *request, *reply));
+  }
+
+ private:
+  // Read() says no both when the other side has ended and when what came could
+  // not be read; only in the latter case gRPC has cancelled the call.
+  grpc::Status EndOf(Context* context,
+                     const std::optional<storage::Peer>& from) {
+    if (!context->IsCancelled()) return grpc::Status::OK;
+    verbs_.OnUnreadable(from);
+    return grpc::Status::CANCELLED;
+  }
+
+  Caller CallerOf(const Context* context) const {
+    Caller caller;
+    caller.is_secured = is_secured_;
+    if (!is_secured_) return caller;
+    const auto pems = context->auth_context()->FindPropertyValues(
+        GRPC_X509_PEM_CERT_PROPERTY_NAME);
+    if (!pems.empty() && site_name_of_) {
+      caller.site_name = site_name_of_({pems[0].data(), pems[0].size()});
+    }
+    return caller;
+  }
+
+  const bool is_secured_;
+  const std::function<std::optional<std::string>(std::string_view)>
+      site_name_of_;
+  PeerVerbs& verbs_;
+};
+
+}  // namespace
+
+class PeerServer::Parts {
+ public:
+  Parts(const PeerServerSettings& settings, PeerVerbs& verbs)
+      : service_(settings, verbs) {}
+
+  absl::Status Start(const PeerServerSettings& settings) {
+    grpc::ServerBuilder builder;
+    grpc::ResourceQuota quota("peers");
+    quota.SetMaxThreads(kMostThreads);
+    builder.SetResourceQuota(quota);
+    builder.SetMaxReceiveMessageSize(kMostPeerMessageBytes);
+    builder.SetMaxSendMessageSize(kMostPeerMessageBytes);
+    // Two sites on one port would share its callers out.
+    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+    // PeerClient looks every ten seconds whether the other side is there.
+    builder.AddChannelArgument(
+        GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
+    builder.RegisterService(&service_);
+    builder.AddListeningPort(settings.address,
+                             settings.credentials != nullptr
+                                 ? settings.credentials
+                                 : grpc::InsecureServerCredentials(),
+                             &port_);
+    storage::MutexLock lock(&mu_);
+    server_ = builder.BuildAndStart();
+    if (server_ != nullptr) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        fmt::format("listen.peers: cannot listen on {}; is the address another "
+                    "program's, or not this machine's?",
+                    settings.address));
+  }
+
+  void Stop(absl::Duration grace) ABSL_LOCKS_EXCLUDED(mu_) {
+    std::unique_ptr<grpc::Server> server;
+    {
+      storage::MutexLock lock(&mu_);
+      server = std::move(server_);
+    }
+    if (server == nullptr) return;
+    server->Shutdown(std::chrono::system_clock::now() +
+                     absl::ToChronoMilliseconds(grace));
+  }
+
+  int port() const { return port_; }
+
+ private:
+  Service service_;
+  int port_ = 0;
+  storage::Mutex mu_;
+  std::unique_ptr<grpc::Server> server_ ABSL_GUARDED_BY(mu_);
+};
+
+PeerServer::PeerServer(std::unique_ptr<Parts> parts)
+    : parts_(std::move(parts)) {}
+PeerServer::~PeerServer() { Stop(absl::ZeroDuration()); }
+
+absl::StatusOr<std::unique_ptr<PeerServer>> PeerServer::Start(
+    const PeerServerSettings& settings, PeerVerbs& verbs) {
+  auto parts = std::make_unique<Parts>(settings, verbs);
+  if (absl::Status s = parts->Start(settings); !s.ok()) return s;
+  return std::unique_ptr<PeerServer>(new PeerServer(std::move(parts)));
+}
+
+void PeerServer::Stop(absl::Duration grace) { parts_->Stop(grace); }
+int PeerServer::port() const { return parts_->port(); }
+
+}  // namespace gannet::federation

@@ -1,0 +1,59 @@
+// PeerVerbs is what a site does when another calls it: the methods of
+// proto/peers.proto without the network. federation/member implements it,
+// PeerServer brings the calls. Implementations are thread-safe.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/peers.pb.h"
+#include "storage/crawl_db/crawl_db.h"
+
+namespace gannet::federation {
+
+// Who calls, as far as the network knows.
+struct Caller {
+  // By its certificate; nothing where there is no TLS, and then anybody on this
+  // machine may speak for any site.
+  std::optional<std::string> site_name;
+  bool is_secured = false;
+};
+
+class PeerVerbs {
+ public:
+  virtual ~PeerVerbs() = default;
+
+  // The first word of a stream; who it is from now on, and the answer.
+  virtual absl::StatusOr<storage::Peer> OpenPut(const Caller& caller,
+                                                const peers::Greeting& greeting,
+                                                peers::PutReply& reply) = 0;
+  // A batch, on the disk when this returns.
+  virtual absl::Status Take(const storage::Peer& from,
+                            const peers::Batch& batch,
+                            peers::PutReply& reply) = 0;
+  // A stream was ended by what was not even a message: too large, no protobuf.
+  virtual void OnUnreadable(const std::optional<storage::Peer>& from) = 0;
+
+  virtual absl::Status Beat(const Caller& caller,
+                            const peers::BeatRequest& request,
+                            peers::BeatReply& reply) = 0;
+  virtual absl::Status GetMap(const Caller& caller,
+                              const peers::GetMapRequest& request,
+                              peers::MapReply& reply) = 0;
+  virtual absl::Status CompareAndSwapMap(
+      const Caller& caller, const peers::CompareAndSwapMapRequest& request,
+      peers::MapReply& reply) = 0;
+  virtual absl::Status Join(const Caller& caller,
+                            const peers::JoinRequest& request,
+                            peers::MapReply& reply) = 0;
+  virtual absl::Status Verify(const Caller& caller,
+                              const peers::VerifyRequest& request,
+                              peers::VerifyReply& reply) = 0;
+  virtual absl::Status CountMoves(const Caller& caller,
+                                  const peers::CountMovesRequest& request,
+                                  peers::MoveCounts& reply) = 0;
+};
+
+}  // namespace gannet::federation

@@ -1,0 +1,34 @@
+// FederationControl is a site's part in the federation, as an operator sees it:
+// the agent's. LocalAdmin asks it. Thread-safe.
+#pragma once
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "proto/admin.pb.h"
+
+namespace gannet::sites {
+
+class FederationControl {
+ public:
+  virtual ~FederationControl() = default;
+
+  // Epoch, and the sites' names for their numbers. Cheap: asked with every
+  // status.
+  virtual void AddTo(admin::Status& status) = 0;
+  // All sites are to block the domain, or no longer.
+  virtual absl::Status Block(std::string_view domain, bool undo) = 0;
+  // Seeds were added here; those that others own are to be handed over.
+  virtual void OnInjected() = 0;
+
+  // The verbs of Admin with these names.
+  virtual absl::Status Get(admin::Federation& reply) = 0;
+  virtual absl::Status Change(const admin::ChangeFederationRequest& request,
+                              admin::FederationChange& reply) = 0;
+  virtual absl::Status Plan(const admin::ChangeFederationRequest& request,
+                            admin::FederationPlan& reply) = 0;
+  virtual absl::Status Verify(const admin::VerifyRequest& request,
+                              admin::Verification& reply) = 0;
+};
+
+}  // namespace gannet::sites

@@ -1,0 +1,255 @@
+#include "sites/agent/federation_messages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "federation/map/map_changes.h"
+#include "sites/admin/utf8.h"
+
+namespace gannet::sites {
+namespace {
+
+using federation::Map;
+using federation::NeighbourLook;
+using proto::MapSite;
+
+const char* StateName(MapSite::State state) {
+  switch (state) {
+    case MapSite::INVITED:
+      return "invited";
+    case MapSite::LEAVING:
+      return "leaving";
+    default:
+      return "member";
+  }
+}
+
+double ShareOf(const Map& map, uint32_t site) {
+  double all = 0, own = 0;
+  for (const auto& share : map.placement().shares()) {
+    all += share.capacity();
+    if (share.site() == site) own = share.capacity();
+  }
+  return all == 0 ? 0 : own / all;
+}
+
+void AddCondition(const peers::Condition& condition,
+                  admin::FederationSite& site) {
+  site.set_pages(condition.pages());
+  site.set_frontier(condition.frontier());
+  site.set_pages_per_second(condition.pages_per_second());
+  site.set_idle(condition.is_idle());
+}
+
+void AddLook(const NeighbourLook& look, admin::FederationSite& site) {
+  site.set_alive(look.is_alive);
+  site.set_epoch(look.epoch);
+  if (look.condition.has_value()) AddCondition(*look.condition, site);
+  if (look.round_trip.has_value()) {
+    site.set_round_trip_seconds(absl::ToDoubleSeconds(*look.round_trip));
+  }
+  if (look.silent_for != absl::InfiniteDuration()) {
+    site.set_last_heard_seconds(absl::ToDoubleSeconds(look.silent_for));
+  }
+  site.set_sent_urls(static_cast<int64_t>(look.sent.urls));
+  site.set_sent_bytes(static_cast<int64_t>(look.sent.bytes));
+  site.set_received_urls(static_cast<int64_t>(look.received_urls));
+  site.set_received_bytes(static_cast<int64_t>(look.received_bytes));
+  site.set_error(Utf8(look.error));
+}
+
+void AddHandOff(const federation::FederationLook& look,
+                admin::FederationState& reply) {
+  const Map& map = look.view->map();
+  if (!federation::IsHandingOff(map)) return;
+  admin::HandingOff& moving = *reply.mutable_handing_off();
+  moving.set_epoch(map.placed_epoch());
+  for (const MapSite& site : map.sites()) {
+    const peers::Condition* condition = nullptr;
+    if (look.view->self() != nullptr && site.id() == look.view->self()->id()) {
+      condition = &look.self;
+    } else if (const auto at = look.neighbours.find(site.id());
+               at != look.neighbours.end() &&
+               at->second.condition.has_value()) {
+      condition = &*at->second.condition;
+    }
+    if (condition == nullptr) continue;
+    moving.set_pages_left(moving.pages_left() + condition->pages_to_hand_off());
+    if (condition->handed_off_epoch() >= map.placed_epoch()) {
+      moving.add_sites_done(site.name());
+    }
+  }
+}
+
+}  // namespace
+
+void ToMessage(const federation::FederationLook& look,
+               const std::map<storage::SiteId, int64_t>& outbox_urls,
+               admin::FederationState& reply) {
+  const federation::MapView& view = *look.view;
+  const Map& map = view.map();
+  reply.set_epoch(map.epoch());
+  reply.set_term(map.term());
+  if (const MapSite* registrar = federation::FindSite(map, map.registrar())) {
+    reply.set_registrar(registrar->name());
+  }
+  reply.set_registrar_reachable(look.registrar_is_reachable);
+  reply.set_paused(map.paused());
+  reply.set_quiet(look.is_quiet);
+  reply.set_exchange(map.rules().exchange() == proto::EXCHANGE_CASH ? "cash"
+                                                                    : "urls");
+  reply.set_channel(map.rules().channel() == proto::CHANNEL_HOST ? "host"
+                                                                 : "domain");
+  reply.set_placement(map.placement().kind());
+  reply.set_virtual_nodes(map.placement().virtual_nodes());
+  reply.set_error(Utf8(look.error));
+  reply.set_refused_calls(static_cast<int64_t>(look.refused_calls));
+  reply.set_refused_batches(static_cast<int64_t>(look.received.refused));
+  reply.set_repeated_batches(static_cast<int64_t>(look.received.repeated));
+  *reply.mutable_blocked() = map.blocked();
+  AddHandOff(look, reply);
+  uint64_t newest = map.epoch();
+  for (const auto& [id, neighbour] : look.neighbours) {
+    newest = std::max(newest, neighbour.epoch);
+  }
+  for (const MapSite& from : map.sites()) {
+    admin::FederationSite& site = *reply.add_sites();
+    site.set_id(from.id());
+    site.set_name(from.name());
+    site.set_state(StateName(from.state()));
+    site.set_address(from.address());
+    site.set_capacity(from.capacity());
+    site.set_share(ShareOf(map, from.id()));
+    if (from.location().latitude() != 0 || from.location().longitude() != 0) {
+      site.add_location(from.location().latitude());
+      site.add_location(from.location().longitude());
+    }
+    if (const auto urls = outbox_urls.find(storage::SiteId{from.id()});
+        urls != outbox_urls.end()) {
+      site.set_outbox(urls->second);
+    }
+    if (view.self() != nullptr && from.id() == view.self()->id()) {
+      reply.set_self(from.name());
+      site.set_is_self(true);
+      site.set_alive(true);
+      site.set_epoch(map.epoch());
+      site.set_outbox(look.self.outbox_urls());
+      AddCondition(look.self, site);
+    } else if (const auto at = look.neighbours.find(from.id());
+               at != look.neighbours.end()) {
+      AddLook(at->second, site);
+    }
+    site.set_lag(newest - std::min(newest, site.epoch()));
+  }
+}
+
+void ToMessage(const federation::Plan& plan, const Map& now,
+               admin::FederationPlan& reply) {
+  // Of both maps: who comes has nothing yet, who goes has nothing any more.
+  std::map<uint32_t, admin::FederationPlan::Site> sites;
+  for (const Map* map : {&now, &plan.next}) {
+    for (const MapSite& site : map->sites()) {
+      if (federation::IsActive(site)) sites[site.id()].set_name(site.name());
+    }
+  }
+  for (const auto& [id, counts] : plan.by_site) {
+    admin::FederationPlan::Site& site = sites[id];
+    site.set_channels_now(counts.channels());
+    site.set_pages_now(counts.pages());
+    for (const auto& move : counts.moves()) {
+      site.set_channels_out(site.channels_out() + move.channels());
+      site.set_pages_out(site.pages_out() + move.pages());
+      site.set_bytes_out(site.bytes_out() + move.bytes());
+      admin::FederationPlan::Site& to = sites[move.site()];
+      to.set_channels_after(to.channels_after() + move.channels());
+      to.set_pages_after(to.pages_after() + move.pages());
+    }
+  }
+  for (const auto& [id, error] : plan.unknown) sites[id].set_error(Utf8(error));
+  for (auto& [id, site] : sites) {
+    site.set_channels_after(site.channels_after() + site.channels_now() -
+                            site.channels_out());
+    site.set_pages_after(site.pages_after() + site.pages_now() -
+                         site.pages_out());
+    reply.set_channels(reply.channels() + site.channels_out());
+    reply.set_pages(reply.pages() + site.pages_out());
+    reply.set_bytes(reply.bytes() + site.bytes_out());
+    *reply.add_sites() = site;
+  }
+}
+
+absl::StatusOr<federation::Membership::MapChange> ToChange(
+    const admin::ChangeFederationRequest& request, const std::string& self) {
+  using federation::Membership;
+  const std::string& verb = request.verb();
+  const std::string name = request.site().empty() ? self : request.site();
+  const auto needs_name = [&]() -> absl::Status {
+    if (!request.site().empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        fmt::format("'{}' needs the name of a site", verb));
+  };
+  if (verb == "invite" || verb == "remove" || verb == "add") {
+    if (absl::Status s = needs_name(); !s.ok()) return s;
+  }
+  if (verb == "invite") {
+    return Membership::MapChange(
+        [name](const Map& map) { return federation::Invite(map, name); });
+  }
+  if (verb == "remove") {
+    return Membership::MapChange(
+        [name](const Map& map) { return federation::Remove(map, name); });
+  }
+  if (verb == "leave") {
+    return Membership::MapChange(
+        [name](const Map& map) { return federation::Leave(map, name); });
+  }
+  if (verb == "pause" || verb == "resume") {
+    const bool paused = verb == "pause";
+    return Membership::MapChange(
+        [paused](const Map& map) { return federation::Pause(map, paused); });
+  }
+  if (verb == "capacity") {
+    const uint32_t capacity = request.capacity();
+    return Membership::MapChange([name, capacity](const Map& map) {
+      return federation::SetCapacity(map, name, capacity);
+    });
+  }
+  if (verb == "add") {  // For plans.
+    const uint32_t capacity = std::max<uint32_t>(request.capacity(), 1);
+    return Membership::MapChange(
+        [name, capacity](const Map& map) -> absl::StatusOr<Map> {
+          Map with = map;
+          if (federation::FindSite(map, name) == nullptr) {
+            auto invited = federation::Invite(map, name);
+            if (!invited.ok()) return invited;
+            with = *std::move(invited);
+          }
+          federation::Applicant applicant;
+          applicant.name = name;
+          applicant.incarnation = 1;
+          applicant.address = "127.0.0.1:1";
+          applicant.capacity = capacity;
+          applicant.rules = map.rules();
+          return federation::Join(with, applicant);
+        });
+  }
+  if (verb == "switch") {
+    return Membership::MapChange([request](const Map& map) {
+      federation::PlacementSettings settings;
+      settings.kind = request.placement().empty() ? map.placement().kind()
+                                                  : request.placement();
+      settings.virtual_nodes = request.virtual_nodes() == 0
+                                   ? map.placement().virtual_nodes()
+                                   : request.virtual_nodes();
+      return federation::Switch(map, settings);
+    });
+  }
+  return absl::InvalidArgumentError(
+      fmt::format("'{}' is no change of a federation; there are invite, join, "
+                  "leave, remove, pause, resume, switch, capacity and adopt",
+                  Utf8(verb)));
+}
+
+}  // namespace gannet::sites

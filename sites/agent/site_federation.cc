@@ -1,0 +1,384 @@
+#include "sites/agent/site_federation.h"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "federation/exchange/sent_urls.h"
+#include "federation/map/file_map.h"
+#include "federation/member/membership.h"
+#include "federation/peers/channel_arguments.h"
+#include "jobs/fetch/steady_now.h"
+#include "sites/admin/keep_grpc.h"
+#include "sites/admin/utf8.h"
+#include "sites/agent/certificate.h"
+#include "sites/agent/federation_messages.h"
+#include "sites/agent/resend.h"
+#include "sites/agent/tls_credentials.h"
+#include "storage/url/domain.h"
+
+namespace gannet::sites {
+namespace {
+
+using federation::Map;
+using federation::Membership;
+
+constexpr absl::Duration kRateOver = absl::Seconds(10);
+
+// The same everywhere and for ever: sites compare it.
+std::string Fingerprint(const std::string& text) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int size = 0;
+  EVP_Digest(text.data(), text.size(), digest, &size, EVP_sha256(), nullptr);
+  std::string hex;
+  for (unsigned int i = 0; i < 8 && i < size; ++i) {
+    hex += fmt::format("{:02x}", digest[i]);
+  }
+  return hex;
+}
+
+std::string ListText(const std::vector<std::string>& list) {
+  return fmt::format("[{}]", fmt::join(list, "\n"));
+}
+
+std::string ListText(const UrlListSection& list) {
+  return ListText(list.domains) + ListText(list.hosts) +
+         ListText(list.prefixes) + ListText(list.regexes);
+}
+
+// Pages a second over the last ten. Thread-safe.
+class PageRate {
+ public:
+  void CountBy(std::function<int64_t()> fetched) ABSL_LOCKS_EXCLUDED(mu_) {
+    storage::MutexLock lock(&mu_);
+    fetched_ = std::move(fetched);
+  }
+
+  double Look() ABSL_LOCKS_EXCLUDED(mu_) {
+    const absl::Time now = jobs::SteadyNow();
+    storage::MutexLock lock(&mu_);
+    if (!fetched_) return 0;
+    const int64_t pages = fetched_();
+    if (now - then_ > kRateOver) {
+      rate_ = then_ == absl::InfinitePast()
+                  ? 0
+                  : static_cast<double>(pages - before_) /
+                        absl::ToDoubleSeconds(now - then_);
+      then_ = now;
+      before_ = pages;
+    }
+    return rate_;
+  }
+
+ private:
+  storage::Mutex mu_;
+  std::function<int64_t()> fetched_ ABSL_GUARDED_BY(mu_);
+  absl::Time then_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
+  int64_t before_ ABSL_GUARDED_BY(mu_) = 0;
+  double rate_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+absl::Status InNoneYet(const std::string& why) {
+  return absl::FailedPreconditionError(
+      why.empty() ? "this site has not joined its federation yet"
+                  : "this site is not in its federation: " + why);
+}
+
+}  // namespace
+
+proto::MapRules RulesOf(const SiteConfig& config) {
+  proto::MapRules rules;
+  rules.set_public_suffixes(std::string(storage::PublicSuffixListHash()));
+  rules.set_canonical(Fingerprint(ListText(config.urls.drop_parameters)));
+  const UrlsSection& urls = config.urls;
+  rules.set_filters(Fingerprint(fmt::format(
+      "{} {} {} {} {} {} {}", ListText(urls.allow), ListText(urls.deny),
+      urls.max_bytes, urls.max_path_depth, urls.max_segment_repeats,
+      urls.max_query_parameters, urls.max_query_bytes)));
+  rules.set_channel(config.federation.channel == federation::ChannelUnit::kHost
+                        ? proto::CHANNEL_HOST
+                        : proto::CHANNEL_DOMAIN);
+  rules.set_exchange(config.federation.exchange == ExchangeMode::kCash
+                         ? proto::EXCHANGE_CASH
+                         : proto::EXCHANGE_URLS);
+  return rules;
+}
+
+class SiteFederation::Parts {
+ public:
+  Parts(const SiteConfig& config, storage::SiteStore& store, Log& log)
+      : config(config), store(store), log(log) {}
+
+  absl::Status Start();
+  // Sites that begin another life, or are gone, are sent anew what is theirs.
+  void Follow(const std::shared_ptr<const federation::MapView>& view);
+  absl::StatusOr<Map> MapNow() {
+    const auto view = membership->maps().view();
+    if (view == nullptr) return InNoneYet(membership->Look().error);
+    return view->map();
+  }
+
+  const SiteConfig config;
+  storage::SiteStore& store;
+  Log& log;
+  PageRate page_rate;
+  std::unique_ptr<storage::Canonicaliser> canonicaliser;
+  std::unique_ptr<storage::UrlFilter> filter;
+  // The rounds' thread's.
+  std::unique_ptr<federation::SentUrls> sent;
+  std::unique_ptr<Resend> resend;
+  // The last, so that it ends first: it asks the others.
+  std::unique_ptr<Membership> membership;
+};
+
+void SiteFederation::Parts::Follow(
+    const std::shared_ptr<const federation::MapView>& view) {
+  const federation::SentUrls::Changes changes = sent->Follow(*view);
+  if (!changes.reborn.empty() || !changes.gone.empty()) {
+    resend->Begin(view, changes);
+  }
+  for (const storage::SiteId site : changes.reborn) {
+    log.Info("site_reborn", {{"site", static_cast<int64_t>(site)}});
+  }
+  for (const storage::SiteId site : changes.gone) {
+    log.Info("site_gone", {{"site", static_cast<int64_t>(site)}});
+  }
+}
+
+absl::Status SiteFederation::Parts::Start() {
+  absl::Status lost;
+  auto loaded = federation::SentUrls::Load(
+      {.bytes = config.federation.cache,
+       .now = [] { return absl::Now(); },
+       .random =
+           [] {
+             std::random_device random;
+             return uint64_t{random()} << 32 | random();
+           }},
+      store.crawl_db(), &lost);
+  if (!loaded.ok()) return loaded.status();
+  if (!lost.ok()) {
+    log.Warning("sent_cache_lost", {{"error", std::string(lost.message())}});
+  }
+  sent = *std::move(loaded);
+  auto made = storage::Canonicaliser::Create(CanonicalRulesOf(config));
+  if (!made.ok()) return made.status();
+  canonicaliser = std::make_unique<storage::Canonicaliser>(*std::move(made));
+  auto made_filter =
+      storage::UrlFilter::Create(FilterRulesOf(config), *canonicaliser);
+  if (!made_filter.ok()) return made_filter.status();
+  filter = *std::move(made_filter);
+
+  resend = std::make_unique<Resend>(store, *canonicaliser, *filter, log);
+
+  const FederationSection& section = config.federation;
+  federation::MembershipSettings settings;
+  settings.self.name = config.site.name;
+  settings.self.address = config.PeersAddress();
+  settings.self.capacity = static_cast<uint32_t>(section.capacity);
+  settings.self.rules = RulesOf(config);
+  if (config.site.location.has_value()) {
+    settings.self.location.set_latitude(config.site.location->latitude);
+    settings.self.location.set_longitude(config.site.location->longitude);
+  }
+  if (section.map == MapSource::kFile) settings.map_file = section.file;
+  settings.join = section.join;
+  settings.server.address = config.listen.peers;
+  if (config.tls.IsComplete()) {
+    if (auto expires = CheckTlsFiles(config.tls); !expires.ok()) {
+      return expires.status();
+    }
+    settings.server.credentials = TlsServerCredentials(config.tls);
+    settings.server.site_name_of = SiteNameOf;
+    settings.connect =
+        TlsConnect(config.tls, federation::PeerChannelArguments());
+  }
+  settings.receiver.most_host_pages = config.urls.max_pages_per_host;
+  settings.receiver.now = [] { return absl::Now(); };
+  settings.is_busy = [this] { return resend->is_busy(); };
+  settings.pages_per_second = [this] { return page_rate.Look(); };
+  settings.verify = [this](bool full) { return store.Verify(full); };
+  settings.steady_now = jobs::SteadyNow;
+  settings.note =
+      [this](std::string_view event,
+             const std::vector<std::pair<std::string, std::string>>& fields) {
+        std::vector<LogField> line;
+        for (const auto& [key, value] : fields) {
+          line.push_back({key.c_str(), value});
+        }
+        const bool is_bad =
+            event.ends_with("_error") || event.ends_with("_refused");
+        log.Write(is_bad ? LogLevel::kWarning : LogLevel::kInfo, event,
+                  absl::MakeConstSpan(line));
+      };
+  auto member = Membership::Start(std::move(settings), store.crawl_db(),
+                                  *canonicaliser, *filter);
+  if (!member.ok()) return member.status();
+  membership = *std::move(member);
+  return absl::OkStatus();
+}
+
+SiteFederation::SiteFederation(std::unique_ptr<Parts> parts)
+    : parts_(std::move(parts)) {}
+SiteFederation::~SiteFederation() = default;
+
+absl::StatusOr<std::unique_ptr<SiteFederation>> SiteFederation::Start(
+    const SiteConfig& config, storage::SiteStore& store, Log& log) {
+  KeepGrpc();
+  auto parts = std::make_unique<Parts>(config, store, log);
+  if (absl::Status s = parts->Start(); !s.ok()) return s;
+  return std::unique_ptr<SiteFederation>(new SiteFederation(std::move(parts)));
+}
+
+void SiteFederation::CountPagesBy(std::function<int64_t()> fetched_pages) {
+  parts_->page_rate.CountBy(std::move(fetched_pages));
+}
+
+int SiteFederation::port() const { return parts_->membership->port(); }
+
+// --- For the rounds
+// --------------------------------------------------------------
+
+jobs::FederationNow SiteFederation::Look() {
+  Membership& membership = *parts_->membership;
+  jobs::FederationNow now;
+  now.map = membership.maps().view();
+  if (now.map == nullptr) return now;
+  auto may_crawl = membership.MayCrawl(now.map);
+  // What cannot be read now is crawled later.
+  now.may_begin = membership.MayBeginRound() && may_crawl.ok();
+  now.may_crawl = may_crawl.ok() ? *std::move(may_crawl)
+                                 : [](std::string_view) { return false; };
+  parts_->Follow(now.map);
+  now.sent = &parts_->sent->cache();
+  return now;
+}
+
+absl::Status SiteFederation::OnSettled() {
+  // Until then the disk has the old lives: a process that is killed begins
+  // anew.
+  if (!parts_->resend->is_done()) return absl::OkStatus();
+  return parts_->sent->Save();
+}
+
+// --- For operators
+// ---------------------------------------------------------------
+
+void SiteFederation::AddTo(admin::Status& status) {
+  const auto view = parts_->membership->maps().view();
+  if (view == nullptr) return;
+  status.set_epoch(view->map().epoch());
+  status.clear_outbox();
+  for (const auto& [site, urls] :
+       parts_->store.crawl_db().totals().outbox_urls) {
+    const proto::MapSite* named =
+        federation::FindSite(view->map(), static_cast<uint32_t>(site));
+    (*status.mutable_outbox())[named != nullptr
+                                   ? named->name()
+                                   : std::to_string(
+                                         static_cast<uint32_t>(site))] = urls;
+  }
+}
+
+absl::Status SiteFederation::Block(std::string_view domain, bool undo) {
+  if (parts_->membership->MapIsAFile()) {
+    return absl::FailedPreconditionError(
+        "this federation's map is a file: give the same command to every site");
+  }
+  const std::string name(domain);
+  return parts_->membership
+      ->Change([&](const Map& map) -> absl::StatusOr<Map> {
+        auto next = undo ? federation::Unblock(map, name)
+                         : federation::Block(map, name);
+        // Blocked by this site only, before there was a federation.
+        if (undo && absl::IsNotFound(next.status())) return map;
+        return next;
+      })
+      .status();
+}
+
+void SiteFederation::OnInjected() { parts_->membership->OnForeignPages(); }
+
+absl::Status SiteFederation::Get(admin::Federation& reply) {
+  const federation::FederationLook look = parts_->membership->Look();
+  admin::FederationState& state = *reply.mutable_federation();
+  if (look.view == nullptr) {
+    state.set_self(parts_->config.site.name);
+    state.set_error(Utf8(look.error));
+    return absl::OkStatus();
+  }
+  ToMessage(look, parts_->store.crawl_db().totals().outbox_urls, state);
+  const auto cache = parts_->sent->cache().counts();
+  state.set_sent_cache_lookups(static_cast<int64_t>(cache.lookups));
+  state.set_sent_cache_hits(static_cast<int64_t>(cache.hits));
+  return absl::OkStatus();
+}
+
+absl::Status SiteFederation::Change(
+    const admin::ChangeFederationRequest& request,
+    admin::FederationChange& reply) {
+  if (request.verb() == "add") {
+    return absl::InvalidArgumentError("'add' is for plans only");
+  }
+  absl::StatusOr<Map> next = absl::UnknownError("");
+  if (request.verb() == "join" && parts_->membership->MapIsAFile()) {
+    next = parts_->membership->MapWithSelf();
+  } else if (request.verb() == "join") {
+    if (absl::Status s = parts_->membership->JoinNow(request.address());
+        !s.ok()) {
+      return s;
+    }
+    next = parts_->MapNow();
+  } else if (request.verb() == "adopt") {
+    next = parts_->membership->Adopt();
+  } else {
+    auto change = ToChange(request, parts_->config.site.name);
+    if (!change.ok()) return change.status();
+    next = parts_->membership->Change(*change);
+  }
+  if (absl::IsUnavailable(next.status())) {
+    // Another site does not answer; this agent does.
+    return absl::FailedPreconditionError(next.status().message());
+  }
+  if (!next.ok()) return next.status();
+  reply.set_epoch(next->epoch());
+  reply.set_term(next->term());
+  reply.set_moves(federation::IsHandingOff(*next));
+  if (parts_->membership->MapIsAFile()) {
+    reply.set_map(federation::MapToText(*next));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SiteFederation::Plan(const admin::ChangeFederationRequest& request,
+                                  admin::FederationPlan& reply) {
+  auto change = ToChange(request, parts_->config.site.name);
+  if (!change.ok()) return change.status();
+  const auto now = parts_->MapNow();
+  if (!now.ok()) return now.status();
+  const auto plan = parts_->membership->MakePlan(*change);
+  if (!plan.ok()) return plan.status();
+  ToMessage(*plan, *now, reply);
+  return absl::OkStatus();
+}
+
+absl::Status SiteFederation::Verify(const admin::VerifyRequest& request,
+                                    admin::Verification& reply) {
+  const auto checks = parts_->membership->VerifyAll(request.full());
+  if (!checks.ok()) return checks.status();
+  reply.set_ok(true);
+  for (const storage::Check& check : *checks) {
+    if (!check.ok) reply.set_ok(false);
+    admin::Verification::Check& row = *reply.add_checks();
+    row.set_name(check.name);
+    row.set_ok(check.ok);
+    row.set_detail(Utf8(check.detail));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace gannet::sites

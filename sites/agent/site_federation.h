@@ -1,0 +1,58 @@
+// SiteFederation is the site's part in the federation, made from its
+// configuration: federation/member with this site's certificates, rules and
+// store. Rounds ask it for the map of the hour (jobs::FederationPart),
+// operators for everything else (FederationControl). Thread-safe, but for
+// Look() and OnSettled(), which are the rounds' thread's.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "jobs/round/federation_part.h"
+#include "proto/federation.pb.h"
+#include "sites/admin/federation_control.h"
+#include "sites/agent/log.h"
+#include "sites/config/site_config.h"
+#include "storage/site_store/site_store.h"
+
+namespace gannet::sites {
+
+// What this site's configuration says of what all sites must do alike.
+proto::MapRules RulesOf(const SiteConfig& config);
+
+class SiteFederation : public FederationControl, public jobs::FederationPart {
+ public:
+  // Listens and begins. `store` and `log` must outlive it. Errors say what to
+  // do. REQUIRES: config.federation.map is not kNone.
+  static absl::StatusOr<std::unique_ptr<SiteFederation>> Start(
+      const SiteConfig& config, storage::SiteStore& store, Log& log);
+  // How many pages were fetched so far: others are told the rate. Null: nobody
+  // knows (any more).
+  void CountPagesBy(std::function<int64_t()> fetched_pages);
+  ~SiteFederation() override;
+
+  jobs::FederationNow Look() override;
+  absl::Status OnSettled() override;
+
+  void AddTo(admin::Status& status) override;
+  absl::Status Block(std::string_view domain, bool undo) override;
+  void OnInjected() override;
+  absl::Status Get(admin::Federation& reply) override;
+  absl::Status Change(const admin::ChangeFederationRequest& request,
+                      admin::FederationChange& reply) override;
+  absl::Status Plan(const admin::ChangeFederationRequest& request,
+                    admin::FederationPlan& reply) override;
+  absl::Status Verify(const admin::VerifyRequest& request,
+                      admin::Verification& reply) override;
+
+  int port() const;  // Of listen.peers.
+
+ private:
+  class Parts;
+  explicit SiteFederation(std::unique_ptr<Parts> parts);
+  const std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace gannet::sites

@@ -1,0 +1,179 @@
+#include "sites/console/federation_change_commands.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "sites/console/ask_site.h"
+#include "sites/console/terminal_text.h"
+
+namespace gannet::sites {
+namespace {
+
+struct Flags {
+  SiteFlags site;
+  admin::ChangeFederationRequest request;
+  std::string name, address;
+  uint64_t virtual_nodes = 0, capacity = 0;
+  bool resume = false;
+};
+
+std::string ForPeople(const std::string& done,
+                      const admin::FederationChange& change) {
+  // A map in a file: nothing has happened yet.
+  if (!change.map().empty()) return change.map();
+  std::string text =
+      fmt::format("{}; the map is of epoch {} now\n", done, change.epoch());
+  if (change.moves()) {
+    text +=
+        "channels move to their new owners; 'gannet federation status' shows "
+        "how far that is\n";
+  }
+  return text;
+}
+
+ExitCode Change(const SiteFlags& site,
+                const admin::ChangeFederationRequest& request,
+                const std::string& done) {
+  return AskSite<admin::ChangeFederationRequest, admin::FederationChange>(
+      site, &Admin::ChangeFederation, request,
+      [&](const admin::FederationChange& change) {
+        if (!change.map().empty()) {
+          fmt::print(stderr,
+                     "note: this federation's map is a file; put what follows "
+                     "in its place, at every site\n");
+        }
+        return ForPeople(done, change);
+      });
+}
+
+// One verb with the name of a site.
+void AddNamed(Command& parent, const std::string& verb, const std::string& help,
+              bool needs_name, const std::string& done, const std::string& line,
+              const std::string& more) {
+  auto flags = std::make_shared<Flags>();
+  Command& command = parent.Add(verb, help);
+  command.Value("NAME", flags->name,
+                needs_name ? "the name of the site" : "the site [this one]",
+                {.required = needs_name});
+  flags->site.AddAskFlags(command);
+  command.Example(line, more);
+  command.Run([flags, verb, done] {
+    admin::ChangeFederationRequest request;
+    request.set_verb(verb);
+    request.set_site(flags->name);
+    return Change(flags->site, request,
+                  flags->name.empty()
+                      ? "this site " + done
+                      : "'" + ForTerminal(flags->name) + "' " + done);
+  });
+}
+
+void AddJoin(Command& parent) {
+  auto flags = std::make_shared<Flags>();
+  Command& command = parent.Add("join", "ask to be let in, now");
+  command.Value("ADDRESS", flags->address,
+                "a site of the federation [federation.join]",
+                {.type = "HOST:PORT"});
+  flags->site.AddAskFlags(command);
+  command.Example(
+      "gannet federation join --data ./zurich",
+      "A site whose configuration names its federation asks by itself, every\n"
+      "two seconds; this asks at once and says what came of it. It must have\n"
+      "been invited: 'gannet federation invite NAME' at any site.");
+  command.Run([flags] {
+    admin::ChangeFederationRequest request;
+    request.set_verb("join");
+    request.set_address(flags->address);
+    return Change(flags->site, request, "this site is in the federation");
+  });
+}
+
+void AddPause(Command& parent) {
+  auto flags = std::make_shared<Flags>();
+  Command& command =
+      parent.Add("pause", "no site begins another round, until --resume");
+  command.Flag("--resume", flags->resume, "go on");
+  flags->site.AddAskFlags(command);
+  command.Example("gannet federation pause --data ./tokyo",
+                  "Rounds that run end first; exchange and hand-off go on.");
+  command.Run([flags] {
+    admin::ChangeFederationRequest request;
+    request.set_verb(flags->resume ? "resume" : "pause");
+    return Change(flags->site, request,
+                  flags->resume ? "all sites go on" : "all sites pause");
+  });
+}
+
+void AddAdopt(Command& parent) {
+  auto flags = std::make_shared<Flags>();
+  Command& command =
+      parent.Add("adopt", "make this site the registrar, who keeps the map");
+  flags->site.AddAskFlags(command);
+  command.Example("gannet federation adopt --data ./zurich",
+                  "For when the registrar is gone, or is to leave. What it "
+                  "changed and told\n"
+                  "nobody is lost; everything else goes on.");
+  command.Run([flags] {
+    admin::ChangeFederationRequest request;
+    request.set_verb("adopt");
+    return Change(flags->site, request, "this site is the registrar");
+  });
+}
+
+void AddSwitch(Command& parent) {
+  auto flags = std::make_shared<Flags>();
+  Command& command = parent.Add("switch", "place channels otherwise");
+  command.Value("--virtual-nodes", flags->virtual_nodes,
+                "on the hash ring, of a site with capacity 1",
+                {.least = 1, .most = 10'000});
+  command.Value("--site", flags->name, "of which --capacity is changed",
+                {.type = "NAME"});
+  command.Value("--capacity", flags->capacity,
+                "the site's share of the web, against the others'",
+                {.least = 1, .most = 1'000});
+  flags->site.AddAskFlags(command);
+  command.Example(
+      "gannet federation switch --site zurich --capacity 2 --data ./tokyo",
+      "'gannet federation plan' with the same flags shows before what moves.");
+  command.Run([flags] {
+    admin::ChangeFederationRequest request;
+    if ((flags->capacity != 0) == (flags->virtual_nodes != 0)) {
+      return Report(absl::InvalidArgumentError(
+          "give either --virtual-nodes or --capacity"));
+    }
+    request.set_verb(flags->capacity != 0 ? "capacity" : "switch");
+    request.set_site(flags->name);
+    request.set_capacity(static_cast<uint32_t>(flags->capacity));
+    request.set_virtual_nodes(static_cast<uint32_t>(flags->virtual_nodes));
+    return Change(flags->site, request, "switched");
+  });
+}
+
+}  // namespace
+
+void AddFederationChangeCommands(Command& parent) {
+  AddNamed(
+      parent, "invite", "let a site of that name join", true, "may join",
+      "gannet federation invite zurich --data ./tokyo",
+      "Start the new site with federation.join in its site.yaml; it joins\n"
+      "by itself.");
+  AddJoin(parent);
+  AddNamed(
+      parent, "leave", "hand over everything, and leave", false, "is leaving",
+      "gannet federation leave --data ./zurich",
+      "Let it run until 'gannet federation status' no longer lists it: it\n"
+      "hands over its pages and its outbox. Its archive stays where it is.");
+  AddNamed(
+      parent, "remove", "take a dead site out of the federation", true,
+      "is removed", "gannet federation remove lima --data ./tokyo",
+      "What only it knew is lost, until it comes back: it is then invited\n"
+      "again, and hands it over. A site that lives leaves by itself\n"
+      "('gannet federation leave').");
+  AddPause(parent);
+  AddSwitch(parent);
+  AddAdopt(parent);
+}
+
+}  // namespace gannet::sites

@@ -1,0 +1,143 @@
+#include "sites/console/federation_status_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "absl/time/clock.h"
+#include "jobs/fetch/steady_now.h"
+#include "sites/config/quantity.h"
+#include "sites/console/ask_site.h"
+#include "sites/console/terminal_text.h"
+#include "sites/console/text_table.h"
+
+namespace gannet::sites {
+namespace {
+
+constexpr absl::Duration kLookEvery = absl::Milliseconds(500);
+
+struct Flags {
+  SiteFlags site;
+  std::string wait;
+};
+
+std::string Head(const admin::FederationState& state) {
+  std::string text = fmt::format(
+      "epoch {}, term {}; {}; placement {}; exchange {}\n", state.epoch(),
+      state.term(),
+      state.registrar().empty()
+          ? "the map is a file"
+          : fmt::format("registrar {}{}", state.registrar(),
+                        state.registrar_reachable() ? "" : " (AWAY)"),
+      state.placement(), state.exchange());
+  if (state.paused()) text += "paused: no site begins a round\n";
+  if (state.has_handing_off()) {
+    const admin::HandingOff& moving = state.handing_off();
+    text += fmt::format(
+        "channels move for epoch {}: {} pages left, {} of {} sites are done\n",
+        moving.epoch(), WithCommas(moving.pages_left()),
+        moving.sites_done_size(),
+        std::count_if(state.sites().begin(), state.sites().end(),
+                      [](const admin::FederationSite& site) {
+                        return site.state() != "invited";
+                      }));
+  }
+  return text + (state.quiet() ? "quiet: nothing is left to do\n" : "");
+}
+
+std::string StateText(const admin::FederationSite& site) {
+  if (site.state() == "invited") return "invited";
+  if (site.is_self()) return site.state() + ", this site";
+  return site.alive() ? site.state() : site.state() + ", AWAY";
+}
+
+std::string ForPeople(const admin::Federation& reply) {
+  if (!reply.has_federation()) {
+    return "this site is in no federation, or no agent runs it "
+           "('gannet serve')\n";
+  }
+  const admin::FederationState& state = reply.federation();
+  std::string text;
+  if (!state.error().empty()) {
+    text += "problem: " + ForTerminal(state.error()) + "\n";
+  }
+  if (state.sites_size() == 0) return text;
+  text += Head(state);
+  TextTable table({"site", "state", ">epoch", ">share", ">pages", ">frontier",
+                   ">outbox", ">pages/s", ">rtt", ">heard"});
+  std::string problems;
+  for (const admin::FederationSite& site : state.sites()) {
+    table.Add({site.name(), StateText(site),
+               site.epoch() == 0 ? "-" : std::to_string(site.epoch()),
+               fmt::format("{:.0f} %", 100 * site.share()),
+               WithCommas(site.pages()), WithCommas(site.frontier()),
+               WithCommas(site.outbox()),
+               fmt::format("{:.0f}", site.pages_per_second()),
+               site.has_round_trip_seconds()
+                   ? SecondsForPeople(site.round_trip_seconds())
+                   : "-",
+               site.has_last_heard_seconds()
+                   ? SecondsForPeople(site.last_heard_seconds()) + " ago"
+                   : "-"});
+    if (!site.error().empty()) {
+      problems += fmt::format("{}: {}\n", ForTerminal(site.name()),
+                              ForTerminal(site.error()));
+    }
+  }
+  return text + table.ToString() + problems;
+}
+
+ExitCode Show(const Flags& flags) {
+  return AskSite<admin::GetFederationRequest, admin::Federation>(
+      flags.site, &Admin::GetFederation, {}, ForPeople);
+}
+
+ExitCode WaitForQuiet(const Flags& flags) {
+  const std::optional<absl::Duration> wait = ParseDuration(flags.wait);
+  if (!wait.has_value()) {
+    return Report(absl::InvalidArgumentError(
+        fmt::format("--wait: found '{}', allowed is a time such as 30s or 10m",
+                    ForTerminal(flags.wait))));
+  }
+  const absl::StatusOr<ChosenSite> site = flags.site.Site();
+  if (!site.ok()) return Report(site.status());
+  const auto reached = ReachedSite::Reach(*site);
+  if (!reached.ok()) return Report(reached.status());
+  const absl::Time until = jobs::SteadyNow() + *wait;
+  for (;;) {
+    admin::Federation reply;
+    const absl::Status asked = (*reached)->admin().GetFederation({}, reply);
+    if (!asked.ok()) return ReportAnswer(asked);
+    const bool is_quiet = reply.federation().quiet();
+    if (is_quiet || jobs::SteadyNow() > until) {
+      const ExitCode printed = Print(
+          flags.site, [&] { return MessageJson(reply); },
+          [&] { return ForPeople(reply); });
+      return is_quiet ? printed : kFailed;
+    }
+    absl::SleepFor(kLookEvery);
+  }
+}
+
+}  // namespace
+
+void AddFederationStatusCommand(Command& parent) {
+  auto flags = std::make_shared<Flags>();
+  Command& command = parent.Add("status", "how the federation is doing");
+  command.Value("--wait", flags->wait,
+                "wait until it is quiet, at most so long; exit code 1 if it is "
+                "not",
+                {.type = "TIME"});
+  flags->site.AddAskFlags(command);
+  command.Example("gannet federation status --data ./tokyo",
+                  "Quiet: two looks, one after the other, found all sites idle "
+                  "and nothing\n"
+                  "on its way between them.");
+  command.Run([flags] {
+    return flags->wait.empty() ? Show(*flags) : WaitForQuiet(*flags);
+  });
+}
+
+}  // namespace gannet::sites

@@ -1,0 +1,234 @@
+// URLs a second from one site's outbox into another's crawl DB, in two
+// processes over loopback: pump, codec, gRPC, receiver, both synced. Against
+// the same URLs put into a crawl DB here, in batches of the same size (aim: 0.6
+// of that), in one run. And the bytes of each URL on the wire.
+//
+//   exchange_bench [--urls N]
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "federation/exchange/batch_receiver.h"
+#include "federation/exchange/greeting.h"
+#include "federation/exchange/pump.h"
+#include "federation/map/map_changes.h"
+#include "federation/peers/peer_client.h"
+#include "federation/peers/peer_server.h"
+#include "tests/bench/exchange/recorded_crawl.h"
+#include "tests/temporary_folder.h"
+
+namespace gannet::bench {
+namespace {
+
+using federation::MapHolder;
+using federation::MapView;
+using storage::CrawlDb;
+using storage::Found;
+
+constexpr storage::SiteId kReceiver{2};
+constexpr size_t kBatch = 4096;
+size_t most_urls = 150'000;
+
+federation::Applicant Site(const char* name, uint64_t incarnation) {
+  federation::Applicant site;
+  site.name = name;
+  site.incarnation = incarnation;
+  site.address = "127.0.0.1:1";
+  return site;
+}
+
+federation::Map TwoSites() {
+  const federation::Map first =
+      FoundFederation(Site("sender", 1), 7, {}, true).value();
+  const federation::Map both =
+      Join(federation::Invite(first, "receiver").value(), Site("receiver", 2))
+          .value();
+  return federation::FinishHandOff(both).value();
+}
+
+std::unique_ptr<CrawlDb> OpenDb(const std::string& folder, const char* name,
+                                uint64_t incarnation) {
+  storage::CrawlDbSettings settings;
+  settings.folder = folder;
+  auto db = CrawlDb::Open(settings).value();
+  proto::SiteIdentity identity;
+  identity.set_name(name);
+  identity.set_incarnation(incarnation);
+  if (!db->SetIdentity(identity).ok()) std::abort();
+  return db;
+}
+
+// A site that only receives.
+class Receiver : public federation::PeerVerbs {
+ public:
+  Receiver(CrawlDb& db, const MapHolder& maps)
+      : db_(db),
+        maps_(maps),
+        receiver_({.now = [] { return absl::Now(); }}, db, maps, canonicaliser_,
+                  *filter_) {}
+
+  absl::StatusOr<storage::Peer> OpenPut(const federation::Caller&,
+                                        const peers::Greeting& greeting,
+                                        peers::PutReply& reply) override {
+    const auto view = maps_.view();
+    auto peer = federation::CheckGreeting(*view, greeting);
+    if (!peer.ok()) return peer;
+    *reply.mutable_greeting() = federation::MakeGreeting(*view, 2).value();
+    reply.set_last(db_.received_pair(*peer)->last());
+    return peer;
+  }
+  absl::Status Take(const storage::Peer& from, const peers::Batch& batch,
+                    peers::PutReply& reply) override {
+    auto receipt = receiver_.Take(from, batch);
+    if (!receipt.ok()) return receipt.status();
+    reply.set_last(receipt->last);
+    return absl::OkStatus();
+  }
+  void OnUnreadable(const std::optional<storage::Peer>&) override {}
+
+#define GANNET_NOT_HERE(Verb, Request, Reply)                         \
+  absl::Status Verb(const federation::Caller&, const peers::Request&, \
+                    peers::Reply&) override {                         \
+    return absl::UnimplementedError("not here");                      \
+  }
+  GANNET_NOT_HERE(Beat, BeatRequest, BeatReply)
+  GANNET_NOT_HERE(GetMap, GetMapRequest, MapReply)
+  GANNET_NOT_HERE(CompareAndSwapMap, CompareAndSwapMapRequest, MapReply)
+  GANNET_NOT_HERE(Join, JoinRequest, MapReply)
+  GANNET_NOT_HERE(Verify, VerifyRequest, VerifyReply)
+  GANNET_NOT_HERE(CountMoves, CountMovesRequest, MoveCounts)
+#undef GANNET_NOT_HERE
+
+ private:
+  CrawlDb& db_;
+  const MapHolder& maps_;
+  const storage::Canonicaliser canonicaliser_;
+  const std::unique_ptr<storage::UrlFilter> filter_ =
+      storage::UrlFilter::Create({}).value();
+  federation::BatchReceiver receiver_;
+};
+
+// The other process: says its port, then receives until it is killed.
+[[noreturn]] void Receive(int say) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const TemporaryFolder folder;
+  const auto db = OpenDb(folder.path(), "receiver", 2);
+  MapHolder maps("receiver", [](const auto&) { return absl::OkStatus(); });
+  if (!maps.Offer(TwoSites()).ok()) std::abort();
+  Receiver receiver(*db, maps);
+  federation::PeerServerSettings settings;
+  settings.address = "127.0.0.1:0";
+  auto server = federation::PeerServer::Start(settings, receiver).value();
+  const int port = server->port();
+  if (write(say, &port, sizeof(port)) != sizeof(port)) std::abort();
+  for (;;) pause();
+}
+
+std::vector<Found> UrlsOfReceiver(const RecordedCrawl& crawl) {
+  const auto view = MapView::Create(TwoSites(), "receiver").value();
+  std::vector<Found> urls;
+  for (uint32_t page = 0; page < crawl.pages() && urls.size() < most_urls;
+       ++page) {
+    if (view->IsMine(crawl.key(page).bytes)) {
+      // Without cash, which would have to come from somewhere;
+      // batch_codec_bench has the bytes with it.
+      urls.push_back({crawl.key(page), /*cash=*/0, 2, 0});
+    }
+  }
+  return urls;
+}
+
+// Calls `put` with batch after batch; returns the seconds.
+template <typename Put>
+double Batched(const std::vector<Found>& urls, const Put& put) {
+  const absl::Time began = absl::Now();
+  for (size_t i = 0; i < urls.size(); i += kBatch) {
+    put(absl::MakeConstSpan(urls).subspan(i, kBatch));
+  }
+  return absl::ToDoubleSeconds(absl::Now() - began);
+}
+
+void Report(const RecordedCrawl& crawl, int port) {
+  std::vector<Found> urls = UrlsOfReceiver(crawl);
+  std::sort(urls.begin(), urls.end(),
+            [](const Found& a, const Found& b) { return a.page < b.page; });
+  const TemporaryFolder here, local;
+  const auto db = OpenDb(here.path(), "sender", 1);
+  std::vector<std::pair<storage::SiteId, Found>> out;
+  for (const Found& url : urls) out.emplace_back(kReceiver, url);
+  for (size_t i = 0; i < out.size(); i += kBatch) {
+    if (!db->SendAgain(absl::MakeConstSpan(out).subspan(i, kBatch)).ok()) {
+      std::abort();
+    }
+  }
+
+  MapHolder maps("sender", [](const auto&) { return absl::OkStatus(); });
+  if (!maps.Offer(TwoSites()).ok()) std::abort();
+  federation::Pump pump({}, *db, maps, kReceiver);
+  federation::PeerClient client(
+      federation::ConnectInsecurely("127.0.0.1:" + std::to_string(port), ""),
+      "receiver");
+  std::atomic<bool> stop = false;
+  const absl::Time began = absl::Now();
+  std::thread pumping([&] {
+    const auto stream = client.OpenPut();
+    const absl::Status status = pump.Run(*stream, stop);
+    if (!stop && !status.ok())
+      std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+  });
+  while (pump.counts().urls < urls.size()) {
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  const double exchange = absl::ToDoubleSeconds(absl::Now() - began);
+  stop = true;
+  pumping.join();
+
+  const auto other = OpenDb(local.path(), "local", 3);
+  const double put = Batched(urls, [&](absl::Span<const Found> batch) {
+    if (!other->PutIfAbsent(batch, {absl::Now()}).ok()) std::abort();
+  });
+  const auto count = static_cast<double>(urls.size());
+  std::printf("%zu URLs, batches of %zu\n", urls.size(), kBatch);
+  std::printf("  between two processes %8.0f URLs/s, %.1f bytes each\n",
+              count / exchange,
+              static_cast<double>(pump.counts().bytes) / count);
+  std::printf("  PutIfAbsent here      %8.0f URLs/s\n", count / put);
+  std::printf("  ratio %.2f (aim: 0.6)\n", put / exchange);
+}
+
+}  // namespace
+
+int Main(int argc, char** argv) {
+  if (argc == 3 && std::strcmp(argv[1], "--urls") == 0) {
+    most_urls = std::strtoul(argv[2], nullptr, 10);
+  }
+  // Before there are threads.
+  int says[2];
+  if (pipe(says) != 0) return 1;
+  const pid_t other = fork();
+  if (other == 0) Receive(says[1]);
+  int port = 0;
+  if (read(says[0], &port, sizeof(port)) != sizeof(port)) return 1;
+  const int code = OnTheRecordedWeb(
+      [&](const RecordedCrawl& crawl) { Report(crawl, port); });
+  kill(other, SIGKILL);
+  waitpid(other, nullptr, 0);
+  return code;
+}
+
+}  // namespace gannet::bench
+
+int main(int argc, char** argv) { return gannet::bench::Main(argc, argv); }

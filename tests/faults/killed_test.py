@@ -1,0 +1,103 @@
+"""Sites that are killed (SIGKILL) and started again: during a round, an exchange, a hand-off.
+
+A site that comes back within seconds is refused by its peers for a moment
+(federation/member/lives.h); that heals by itself, and these tests wait for it.
+"""
+
+import random
+import time
+
+from faults_lab import IS_LONG, FaultLab, FaultsTest, main
+
+KILLS = 12 if IS_LONG else 3
+ROUNDS = 3 if IS_LONG else 1
+# Rounds that last: something is under way whenever a kill comes.
+SLOWLY = {"delay": "60ms"}
+
+
+class Killed(FaultsTest):
+    def setUp(self) -> None:
+        super().setUp()
+        seed = random.randrange(1 << 32)
+        self.chance = random.Random(seed)
+        self.say(f"seed {seed}")
+
+    def kill_and_restart(self, lab: FaultLab, name: str) -> None:
+        site = lab.sites[name]
+        lab.kill(site)
+        site.serve()
+
+
+class DuringARound(Killed):
+    def test_any_site_is_killed_during_a_round_or_an_exchange(self) -> None:
+        lab = self.lab(["tokyo", "zurich", "lima"], **SLOWLY)
+        lab.inject(lab.web.seeds())
+        lab.wait_fetched(20)
+        names = list(lab.sites)  # Each, the registrar too.
+        for kill in range(KILLS):
+            self.kill_and_restart(lab, names[kill % len(names)])
+            self.say(f"killed {names[kill % len(names)]} at {lab.fetched()} pages")
+            time.sleep(self.chance.uniform(0, 0.5))
+        self.check(lab)
+
+    def test_all_sites_are_killed_at_once(self) -> None:
+        lab = self.lab(["tokyo", "zurich", "lima"], **SLOWLY)
+        lab.inject(lab.web.seeds())
+        lab.wait_fetched(100)
+        for site in lab.sites.values():
+            lab.kill(site)
+        for site in lab.sites.values():
+            site.serve()
+        self.check(lab)
+
+    def test_cash_is_exact_after_kills_too(self) -> None:
+        lab = self.lab(["tokyo", "zurich"], federation=", exchange: cash", **SLOWLY)
+        lab.inject(lab.web.seeds())
+        lab.wait_fetched(50)
+        for name in ("zurich", "tokyo"):
+            self.kill_and_restart(lab, name)
+            time.sleep(self.chance.uniform(0, 0.5))
+        self.check(lab)
+
+
+class DuringAHandOff(Killed):
+    def kill_during_hand_off(self, lab: FaultLab, victims: list[str]) -> None:
+        for name in victims:
+            time.sleep(self.chance.uniform(0, 0.4))
+            state = lab.sites[name].federation()
+            self.say(f"kills {name}; handing off: {state and state.get('handing_off')}")
+            self.kill_and_restart(lab, name)
+
+    def test_a_site_that_joins_is_killed_and_so_is_one_that_hands_over(self) -> None:
+        lab = self.lab(["tokyo", "zurich"], **SLOWLY)
+        lab.inject(lab.web.seeds())
+        lab.wait_fetched(200)
+        lab.sites["lima"] = lima = lab.make("lima")
+        lab.first.run("federation", "invite", "lima")
+        lima.serve()
+        for _ in range(ROUNDS):
+            self.kill_during_hand_off(lab, ["lima", "tokyo", "zurich"])
+        lab.first.wait_for(lambda: "lima" in lab.members(lab.first), 30, "lima to be in the map")
+        self.check(lab)
+
+    def test_a_site_that_leaves_is_killed_and_so_is_one_that_takes_over(self) -> None:
+        lab = self.lab(["tokyo", "zurich", "lima"], **SLOWLY)
+        lab.inject(lab.web.seeds())
+        lab.wait_fetched(200)
+        lab.sites["lima"].run("federation", "leave")
+        for _ in range(ROUNDS):
+            self.kill_during_hand_off(lab, ["lima", "zurich", "tokyo"])
+
+        def is_gone() -> bool:
+            state = lab.first.federation()
+            return state is not None and "lima" not in [s["name"] for s in state["sites"]]
+
+        lab.first.wait_for(is_gone, 60, "lima to have left")
+        lima = lab.sites.pop("lima")
+        self.assertEqual(len(lima.states()), 0)
+        lima.stop()
+        self.check(lab)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""Links that break: cut for a while, slow, ended in the middle of the bytes; answers that are lost,
+and batches that come twice.
+"""
+
+import time
+
+from faults_lab import IS_LONG, FaultLab, FaultsTest, main
+
+CUTS = 20 if IS_LONG else 5
+
+
+class Links(FaultsTest):
+    def pair(self) -> FaultLab:
+        lab = self.lab(["tokyo", "zurich"], links=True, delay="60ms")
+        self.tokyo, self.zurich = lab.sites.values()
+        self.to_tokyo, self.to_zurich = lab.links.values()
+        return lab
+
+    def outbox(self, lab: FaultLab, of: str, to: str) -> int:
+        [site] = [s for s in lab.sites[of].federation()["sites"] if s["name"] == to]
+        return int(site.get("outbox", 0))
+
+
+class Cut(Links):
+    def test_two_sites_that_lose_each_other_crawl_on_and_find_together_again(self) -> None:
+        lab = self.pair()
+        lab.inject(lab.web.seeds())
+        lab.wait_fetched(30)
+        for link in lab.links.values():
+            link.cut()
+        # Each goes on with what it has, until what is left is the other's.
+        self.tokyo.wait_for(lambda: self.outbox(lab, "tokyo", "zurich") > 0, 20, "an outbox")
+        time.sleep(2)
+        state = self.tokyo.federation()
+        self.assertFalse(state["quiet"])
+        for link in lab.links.values():
+            link.heal()
+        self.check(lab)
+
+    def test_one_way_is_cut_again_and_again(self) -> None:
+        lab = self.pair()
+        lab.inject(lab.web.seeds())
+        lab.wait_fetched(10)
+        for _ in range(CUTS):
+            self.to_zurich.cut()
+            time.sleep(0.3)
+            self.to_zurich.heal()
+            time.sleep(0.3)
+        self.check(lab)
+
+    def test_connections_that_end_in_the_middle_of_the_bytes(self) -> None:
+        lab = self.pair()
+        lab.inject(lab.web.seeds())
+        until = time.monotonic() + (30 if IS_LONG else 6)
+        cut_after = 200
+        while time.monotonic() < until:
+            for link in lab.links.values():
+                if link.bytes_until_cut is None:
+                    link.bytes_until_cut = cut_after = cut_after * 7 % 3001 + 1
+            time.sleep(0.02)
+        for link in lab.links.values():
+            link.bytes_until_cut = None
+        cuts = [link.cuts for link in lab.links.values()]
+        self.say(f"cut {cuts} times")
+        self.assertGreater(min(cuts), 2)
+        self.check(lab)
+
+
+class Late(Links):
+    def test_a_slow_link(self) -> None:
+        lab = self.pair()
+        for link in lab.links.values():
+            link.delay = 0.25
+        lab.inject(lab.web.seeds())
+        lab.wait_fetched(400)
+        [zurich] = [s for s in self.tokyo.federation()["sites"] if s["name"] == "zurich"]
+        self.assertGreater(zurich["round_trip_seconds"], 0.25)
+        for link in lab.links.values():
+            link.delay = 0
+        self.check(lab)
+
+    def test_acknowledgements_are_lost(self) -> None:
+        lab = self.pair()
+        self.to_zurich.loses_answers = True
+        lab.inject(lab.web.seeds())
+        # Batches come and are taken, and tokyo does not hear of it.
+        self.tokyo.wait_for(lambda: self.zurich.status()["known"] > 0, 20, "zurich to have pages")
+        time.sleep(0.5)
+        self.assertGreater(self.outbox(lab, "tokyo", "zurich"), 0)
+        self.to_zurich.heal()
+        lab.wait_fetched(50)
+        for _ in range(CUTS // 2):
+            for link in lab.links.values():
+                link.loses_answers = True
+            time.sleep(0.5)
+            for link in lab.links.values():
+                link.heal()
+            time.sleep(0.3)
+        self.say(f"lost {[link.lost_answers for link in lab.links.values()]} bytes of answers")
+        self.assertGreater(self.to_zurich.lost_answers, 0)
+        self.check(lab)
+
+    def test_batches_that_come_twice_are_taken_once(self) -> None:
+        lab = self.pair()
+        self.to_zurich.hold()
+        lab.inject(lab.web.seeds())
+        # What tokyo found for zurich is underway, and does not come.
+        self.tokyo.wait_for(lambda: self.outbox(lab, "tokyo", "zurich") > 0, 20, "an outbox")
+        time.sleep(1)
+        late = self.to_zurich.hang_up()
+        # It is sent again, and comes...
+        self.tokyo.wait_for(lambda: self.zurich.status()["known"] > 0, 20, "zurich to have pages")
+        time.sleep(0.5)
+        # ...and then the first one comes, too.
+        self.assertGreater(self.to_zurich.deliver(late), 0)
+        self.zurich.wait_for(lambda: self.zurich.federation()["repeated_batches"] > 0, 10,
+                             "a batch that came twice")
+        for connection in late:
+            connection.close()
+        self.check(lab)
+
+
+if __name__ == "__main__":
+    main()

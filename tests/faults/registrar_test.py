@@ -1,0 +1,152 @@
+"""The site that keeps the map is away, or lost; two administrators change the map at once; a site
+goes by an old one.
+"""
+
+import collections
+import shutil
+import signal
+import time
+
+from faults_lab import PLAIN, FaultLab, FaultsTest, Member, main
+
+
+class Registrar(FaultsTest):
+    def names(self, of: Member) -> dict[str, str]:
+        state = of.federation()
+        return {s["name"]: s["state"] for s in state["sites"]} if state else {}
+
+    def invite(self, at: Member, name: str) -> None:
+        """Tried again for a while, as the message says: who was just away is not believed, or not
+        called, at once."""
+        def is_invited() -> bool:
+            process = at.start("federation", "invite", name)
+            process.communicate(timeout=60)
+            return process.returncode == 0
+
+        at.wait_for(is_invited, 20, f"{name} to be invited")
+
+
+class Away(Registrar):
+    def test_the_others_go_on_and_say_that_it_is_away(self) -> None:
+        lab = self.lab(["tokyo", "zurich", "lima"], delay="60ms")
+        tokyo, zurich, lima = lab.sites.values()
+        lab.inject(lab.web.seeds())
+        lab.wait_fetched(30)
+        lab.kill(tokyo)
+        received = self.received(lima, "zurich")
+        said = zurich.refused("federation", "invite", "nairobi")
+        self.assertIn("registrar", said)
+        self.assertIn("federation adopt", said)
+        zurich.wait_for(lambda: not zurich.federation().get("registrar_reachable"), 20,
+                        "the registrar to be away")
+        # They have crawled and exchanged meanwhile.
+        self.assertGreater(self.received(lima, "zurich"), received)
+        tokyo.serve()
+        zurich.wait_for(lambda: zurich.federation().get("registrar_reachable"), 20,
+                        "the registrar to be back")
+        self.invite(zurich, "nairobi")
+        self.check(lab)
+
+    @staticmethod
+    def received(by: Member, from_site: str) -> int:
+        [site] = [s for s in by.federation()["sites"] if s["name"] == from_site]
+        return int(site["received_urls"])
+
+    def test_its_disk_is_lost_and_the_role_adopted(self) -> None:
+        lab = self.lab(["tokyo", "zurich", "lima"], PLAIN, delay="60ms")
+        tokyo, zurich, lima = lab.sites.values()
+        # By the others: what only the lost site knew would be lost with it.
+        lab.inject(lab.web.seeds(), into=zurich)
+        lab.wait_fetched(200)
+        tokyo.kill()
+        had = set(tokyo.run("export", "urls").split())
+        shutil.rmtree(tokyo.folder)
+        lab.sites.pop("tokyo")
+        zurich.run("federation", "adopt")
+        self.assertEqual(zurich.federation()["registrar"], "zurich")
+        lima.wait_for(lambda: lima.federation()["registrar"] == "zurich", 20, "the news")
+        zurich.run("federation", "remove", "tokyo")
+        # What the lost site had fetched is fetched again, by whoever owns it now.
+        self.check(lab, may_repeat=collections.Counter(had))
+        self.assertIn(" sent_again ", zurich.log())
+
+    def test_it_comes_back_after_the_role_was_adopted(self) -> None:
+        lab = self.lab(["tokyo", "zurich", "lima"], delay="60ms")
+        tokyo, zurich, _ = lab.sites.values()
+        lab.inject(lab.web.seeds())
+        lab.wait_fetched(30)
+        lab.kill(tokyo)
+        zurich.run("federation", "adopt")
+        zurich.run("federation", "invite", "nairobi")
+        tokyo.serve()
+        tokyo.wait_for(lambda: tokyo.federation()["registrar"] == "zurich", 20, "the news")
+        self.invite(tokyo, "boston")  # Asks zurich.
+        self.assertEqual(zurich.federation()["term"], tokyo.federation()["term"])
+        self.assertLessEqual({"nairobi", "boston"}, set(self.names(zurich)))
+        self.check(lab)
+
+
+class Map(Registrar):
+    def test_two_administrators_change_it_at_once(self) -> None:
+        lab = self.lab(["tokyo", "zurich", "lima"])
+        guests = [f"guest{number}" for number in range(12)]
+        sites = list(lab.sites.values())
+        epoch = int(lab.first.federation()["epoch"])
+        for first in range(0, len(guests), 3):
+            group = guests[first:first + 3]
+            asked = [site.start("federation", "invite", name)
+                     for site, name in zip(sites, group, strict=True)]
+            for process in asked:
+                out, error = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, 0, error + out)
+        self.assertLessEqual(set(guests), set(self.names(lab.first)))
+        self.assertEqual(int(lab.first.federation()["epoch"]), epoch + len(guests))
+        # The same name from two: one is told that it came too late, or it is there already.
+        asked = [site.start("federation", "invite", "twin") for site in sites[:2]]
+        codes = sorted(process.wait(timeout=60) for process in asked)
+        for process in asked:
+            process.communicate()
+        self.assertEqual(codes[0], 0)
+        self.assertIn("twin", self.names(lab.first))
+        lab.inject(lab.web.seeds())
+        self.check(lab)
+
+    def test_a_site_sleeps_while_the_map_changes(self) -> None:
+        lab = self.lab(["tokyo", "zurich", "lima"], delay="60ms")
+        tokyo, zurich, lima = lab.sites.values()
+        lab.inject(lab.web.seeds())
+        lab.wait_fetched(100)
+        lima.agent.send_signal(signal.SIGSTOP)
+        nairobi = lab.sites["nairobi"] = lab.make("nairobi")
+        tokyo.run("federation", "invite", "nairobi")
+        nairobi.serve()
+        tokyo.wait_for(lambda: "nairobi" in lab.members(tokyo), 30, "nairobi to be in")
+        time.sleep(2)
+        # Channels that lima had are not nairobi's before lima has handed them over.
+        self.assertTrue(tokyo.federation()["handing_off"])
+        lima.agent.send_signal(signal.SIGCONT)
+        self.check(lab)
+
+    def test_a_site_is_cut_off_while_the_map_changes(self) -> None:
+        lab: FaultLab = self.lab(["tokyo", "zurich", "lima"], links=True, delay="60ms")
+        tokyo, zurich, lima = lab.sites.values()
+        lab.inject(lab.web.seeds())
+        lab.wait_fetched(100)
+        # Nobody can call it, and it can call nobody.
+        for link in lab.links.values():
+            link.cut()
+        old = int(lima.federation()["epoch"])
+        tokyo.run("federation", "invite", "nairobi")
+        tokyo.run("federation", "pause")
+        tokyo.run("federation", "pause", "--resume")
+        self.assertEqual(int(lima.federation()["epoch"]), old)
+        for link in lab.links.values():
+            link.heal()
+        tokyo_epoch = int(tokyo.federation()["epoch"])
+        self.assertEqual(tokyo_epoch, old + 3)
+        lima.wait_for(lambda: int(lima.federation()["epoch"]) >= tokyo_epoch, 20, "the news")
+        self.check(lab)
+
+
+if __name__ == "__main__":
+    main()

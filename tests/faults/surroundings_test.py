@@ -1,0 +1,134 @@
+"""What is around a site: a disk that is full, and a clock that is two hours off."""
+
+import contextlib
+import ctypes
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import time
+import unittest
+
+from faults_lab import FaultLab, FaultsTest, Member, main
+
+CLONE_NEWNS = 0x00020000
+
+
+def private_mounts() -> bool:
+    """What this process mounts from now on, only it and its children see."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    return (libc.unshare(CLONE_NEWNS) == 0 and
+            subprocess.run(["mount", "--make-rprivate", "/"], check=False).returncode == 0)
+
+
+class FullDisk(FaultsTest):
+    def add_on_small_disk(self, lab: FaultLab, name: str) -> Member:
+        if not private_mounts():
+            self.skipTest("needs to mount a small disk")
+        site = lab.sites[name] = lab.make(name)
+        settings = (site.folder / "site.yaml").read_text()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200m", "none", str(site.folder)],
+                       check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", str(site.folder)], check=False)
+        # Rounds stop early; what comes from others is still taken.
+        (site.folder / "site.yaml").write_text(settings.replace("100MiB", "20MiB"))
+        lab.first.run("federation", "invite", name)
+        site.serve()
+        lab.settle()
+        return site
+
+    @staticmethod
+    def fill(site: Member, leave: int) -> None:
+        filler = site.folder / "filler"
+        disk = os.statvfs(site.folder)
+        left = disk.f_bavail * disk.f_frsize - leave
+        with contextlib.suppress(OSError), open(filler, "wb", buffering=0) as file:
+            while left > 0:  # The site writes, too: at the end there is no space left.
+                left -= file.write(bytes(min(left, 1 << 20)))
+
+    def fill_and_make_room(self, leave: int) -> None:
+        lab = self.lab(["tokyo"], delay="60ms")
+        zurich = self.add_on_small_disk(lab, "zurich")
+        lab.inject(lab.web.seeds())
+        lab.wait_fetched(30)
+        self.fill(zurich, leave)
+        self.say(f"full at {lab.fetched()} pages")
+        time.sleep(4)
+        self.assertFalse(lab.first.federation()["quiet"])
+        # Answers that came and found no room on the disk are asked for again.
+        if leave == 0:
+            lab.may_repeat_open_pages(zurich)
+        (zurich.folder / "filler").unlink()
+        self.check(lab)
+
+    def test_the_receivers_disk_is_nearly_full_for_a_while(self) -> None:
+        self.fill_and_make_room(leave=10 << 20)
+
+    def test_the_receivers_disk_is_quite_full_for_a_while(self) -> None:
+        self.fill_and_make_room(leave=0)
+
+
+@unittest.skipIf(shutil.which("cc") is None, "needs a C compiler")
+class Clock(FaultsTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.shim = self.folder / "clock_off.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", str(self.shim),
+                        str(pathlib.Path(__file__).with_name("clock_off.c"))], check=True)
+
+    def off(self, hours: int) -> list[str]:
+        """The wall's clock only: no machine's steady clock jumps."""
+        return ["env", f"LD_PRELOAD={self.shim}", f"CLOCK_OFF={hours * 3600}",
+                "ASAN_OPTIONS=verify_asan_link_order=0"]
+
+    def start_off(self, lab: FaultLab, name: str, hours: int) -> Member:
+        site = lab.sites[name] = lab.make(name)
+        lab.first.run("federation", "invite", name)
+        site.serve(*self.off(hours))
+        # It is off: by the hour, in its log.
+        [_, told] = re.findall(r"T(\d\d):.*agent_started", lab.first.log() + site.log())
+        self.assertIn((int(told) - time.gmtime().tm_hour) % 24, [hours % 24, (hours - 1) % 24])
+        lab.settle()
+        return site
+
+    def test_clocks_that_are_two_hours_off_either_way(self) -> None:
+        lab = self.lab(["tokyo"])
+        self.start_off(lab, "zurich", 2)
+        self.start_off(lab, "lima", -2)
+        lab.inject(lab.web.seeds())
+        self.check(lab)
+
+    def leave(self, hours: int) -> None:
+        lab = self.lab(["tokyo", "zurich"], delay="60ms")
+        lima = self.start_off(lab, "lima", hours)
+        lab.inject(lab.web.seeds())
+        lab.wait_fetched(150)
+        lima.run("federation", "leave")
+
+        def is_gone() -> bool:
+            state = lab.first.federation()
+            return state is not None and "lima" not in [s["name"] for s in state["sites"]]
+
+        lab.first.wait_for(is_gone, 60, "lima to have left")
+        lab.sites.pop("lima").stop()
+        self.check(lab)
+
+    def test_what_a_site_hands_over_whose_clock_is_early_is_crawled(self) -> None:
+        self.leave(2)
+
+    def test_what_a_site_hands_over_whose_clock_is_late_is_crawled(self) -> None:
+        self.leave(-2)
+
+    def test_a_clock_is_put_right(self) -> None:
+        lab = self.lab(["tokyo"], delay="60ms")
+        zurich = self.start_off(lab, "zurich", 2)
+        lab.inject(lab.web.seeds())
+        lab.wait_fetched(100)
+        zurich.stop()
+        zurich.serve()
+        self.check(lab)
+
+
+if __name__ == "__main__":
+    main()

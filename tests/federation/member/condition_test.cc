@@ -1,0 +1,79 @@
+// When is a federation quiet?
+#include "federation/member/condition.h"
+
+#include <gtest/gtest.h>
+
+#include "federation/map/map_changes.h"
+
+namespace gannet::federation {
+namespace {
+
+Map TwoSites() {
+  Applicant tokyo;
+  tokyo.name = "tokyo";
+  tokyo.incarnation = 1;
+  tokyo.address = "127.0.0.1:7701";
+  Map map = FoundFederation(tokyo, 7, {}, true).value();
+  Applicant paris = tokyo;
+  paris.name = "paris";
+  paris.incarnation = 2;
+  map = Join(Invite(map, "paris").value(), paris).value();
+  return FinishHandOff(map).value();
+}
+
+// Both idle, with so many batches sent and received between them.
+Conditions Idle(uint64_t sent = 3, uint64_t received = 3) {
+  Conditions all;
+  all[1].set_is_idle(true);
+  all[2].set_is_idle(true);
+  auto& there = *all[1].add_pairs();
+  there.set_site(2);
+  there.set_sent(sent);
+  auto& back = *all[2].add_pairs();
+  back.set_site(1);
+  back.set_received(received);
+  return all;
+}
+
+TEST(IsQuietTest, TwoEqualLooksAtIdleSitesAreQuiet) {
+  EXPECT_TRUE(IsQuiet(TwoSites(), Idle(), Idle()));
+}
+
+TEST(IsQuietTest, OneLookIsNotEnough) {
+  EXPECT_FALSE(IsQuiet(TwoSites(), {}, Idle()));
+}
+
+TEST(IsQuietTest, ABatchUnderWayIsNotQuiet) {
+  EXPECT_FALSE(IsQuiet(TwoSites(), Idle(4, 3), Idle(4, 3)));
+}
+
+TEST(IsQuietTest, WhatHappenedBetweenTheLooksIsNotQuiet) {
+  EXPECT_FALSE(IsQuiet(TwoSites(), Idle(3, 3), Idle(4, 4)));
+}
+
+TEST(IsQuietTest, ASiteThatWorksOrDoesNotAnswerIsNotQuiet) {
+  Conditions works = Idle();
+  works[2].set_is_idle(false);
+  EXPECT_FALSE(IsQuiet(TwoSites(), Idle(), works));
+  Conditions waits = Idle();
+  waits[1].set_outbox_urls(1);
+  EXPECT_FALSE(IsQuiet(TwoSites(), Idle(), waits));
+  Conditions silent = Idle();
+  silent.erase(2);
+  EXPECT_FALSE(IsQuiet(TwoSites(), Idle(), silent));
+}
+
+TEST(IsQuietTest, WhilePagesMoveItIsNotQuiet) {
+  const Map moving = Switch(TwoSites(), {.virtual_nodes = 100}).value();
+  EXPECT_FALSE(IsQuiet(moving, Idle(), Idle()));
+  Conditions done = Idle();
+  for (auto& [site, condition] : done) {
+    condition.set_handed_off_epoch(moving.placed_epoch());
+  }
+  EXPECT_TRUE(IsQuiet(moving, done, done));
+  done[1].set_pages_to_hand_off(1);
+  EXPECT_FALSE(IsQuiet(moving, done, done));
+}
+
+}  // namespace
+}  // namespace gannet::federation

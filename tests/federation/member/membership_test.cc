@@ -1,0 +1,186 @@
+// Whole members of a federation in one process, over real sockets.
+#include "federation/member/membership.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/time/clock.h"
+#include "tests/federation/member/test_federation.h"
+
+namespace gannet::federation {
+namespace {
+
+using storage::PageKey;
+using testing::HasSubstr;
+
+class MembershipTest : public FederationTest {};
+
+TEST_F(MembershipTest, TheFirstSiteFoundsAndInvitedOnesJoin) {
+  Found(3);
+  EXPECT_EQ(tokyo()->maps().view()->map().registrar(), 1u);
+  EXPECT_TRUE(tokyo()->MayBeginRound());
+  EXPECT_TRUE(lima()->MayBeginRound());
+}
+
+TEST_F(MembershipTest, WhoIsNotInvitedIsToldSo) {
+  Found(1);
+  sites_.push_back(std::make_unique<TestSite>("paris", tokyo().address()));
+  paris().Start();
+  ASSERT_TRUE(Becomes([&] { return !paris()->Look().error.empty(); }));
+  EXPECT_THAT(paris()->Look().error, HasSubstr("not invited"));
+  EXPECT_FALSE(paris()->MayBeginRound());
+  EXPECT_GT(tokyo()->Look().refused_calls, 0u);
+  // As soon as it is, it joins by itself.
+  ASSERT_TRUE(tokyo().Invite("paris").ok());
+  EXPECT_TRUE(Becomes([&] { return paris().IsMember(); }));
+}
+
+TEST_F(MembershipTest, OtherRulesMayNotJoin) {
+  Found(1);
+  ASSERT_TRUE(tokyo().Invite("paris").ok());
+  sites_.push_back(std::make_unique<TestSite>("paris", tokyo().address()));
+  paris().rules.set_filters("others");
+  paris().Start();
+  ASSERT_TRUE(Becomes([&] { return !paris()->Look().error.empty(); }));
+  EXPECT_THAT(paris()->Look().error, HasSubstr("filters"));
+}
+
+TEST_F(MembershipTest, ASeedOfAnotherSiteIsHandedOverToIt) {
+  Found(2);
+  const std::string url = UrlOf(paris());
+  ASSERT_TRUE(tokyo().db().Inject({{KeyOf(url)}}, absl::Now()).ok());
+  tokyo()->OnForeignPages();
+  EXPECT_TRUE(Becomes([&] { return Knows(paris(), url); }));
+  EXPECT_TRUE(Becomes([&] { return !Knows(tokyo(), url); }));
+  const auto checks = tokyo()->VerifyAll(true);
+  ASSERT_TRUE(checks.ok()) << checks.status();
+  for (const auto& check : *checks)
+    EXPECT_TRUE(check.ok) << check.name << check.detail;
+}
+
+TEST_F(MembershipTest, PagesMoveToASiteThatJoinsAndBackFromOneThatLeaves) {
+  Found(1);
+  std::vector<PageKey> seeds;
+  for (int i = 0; i < 200; ++i) {
+    seeds.push_back(KeyOf(fmt::format("http://host{}.example/", i)));
+  }
+  ASSERT_TRUE(tokyo().db().Inject(seeds, absl::Now()).ok());
+  Add("paris");
+  ASSERT_TRUE(Becomes([&] { return AllAgree(); }));
+  const int64_t there = paris().db().totals().KnownPages();
+  EXPECT_GT(there, 50);
+  EXPECT_EQ(tokyo().db().totals().KnownPages() + there, 200);
+
+  ASSERT_TRUE(paris()
+                  .Change([](const Map& map) {
+                    return federation::Leave(map, "paris");
+                  })
+                  .ok());
+  EXPECT_TRUE(
+      Becomes([&] { return tokyo().db().totals().KnownPages() == 200; }));
+  EXPECT_TRUE(
+      Becomes([&] { return tokyo()->maps().view()->map().sites_size() == 1; }));
+  EXPECT_EQ(paris().db().totals().KnownPages(), 0);
+}
+
+TEST_F(MembershipTest, WithoutTheRegistrarOthersGoOnAndTheRoleCanBeAdopted) {
+  Found(3);
+  tokyo().Stop();
+  ASSERT_TRUE(Becomes([&] { return !paris()->Look().registrar_is_reachable; }));
+  const absl::Status refused = paris().Invite("oslo");
+  EXPECT_TRUE(absl::IsUnavailable(refused)) << refused;
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("adopt"));
+  // Exchange goes on.
+  const std::string url = UrlOf(lima());
+  ASSERT_TRUE(paris().db().Inject({{KeyOf(url)}}, absl::Now()).ok());
+  paris()->OnForeignPages();
+  EXPECT_TRUE(Becomes([&] { return Knows(lima(), url); }));
+
+  ASSERT_TRUE(paris()->Adopt().ok());
+  EXPECT_TRUE(
+      Becomes([&] { return lima()->maps().view()->map().term() == 2; }));
+  EXPECT_TRUE(lima().Invite("oslo").ok());
+  // The old registrar comes back, and follows.
+  tokyo().Start();
+  EXPECT_TRUE(Becomes([&] { return tokyo().epoch() == lima().epoch(); }));
+  EXPECT_TRUE(Becomes([&] { return tokyo().Invite("rome").ok(); }));
+}
+
+TEST_F(MembershipTest, TwoAdministratorsAtOnceBothGetTheirChange) {
+  Found(2);
+  absl::Status first, second;
+  std::thread other([&] { first = paris().Invite("oslo"); });
+  second = tokyo().Invite("rome");
+  other.join();
+  EXPECT_TRUE(first.ok()) << first;
+  EXPECT_TRUE(second.ok()) << second;
+  const Map map = tokyo()->maps().view()->map();
+  EXPECT_NE(FindSite(map, "oslo"), nullptr);
+  EXPECT_NE(FindSite(map, "rome"), nullptr);
+}
+
+TEST_F(MembershipTest, ABlockReachesEverySite) {
+  Found(2);
+  const std::string url = UrlOf(paris());
+  ASSERT_TRUE(paris().db().Inject({{KeyOf(url)}}, absl::Now()).ok());
+  const std::string domain = url.substr(7, url.size() - 8);
+  ASSERT_TRUE(tokyo()
+                  .Change([&](const Map& map) {
+                    return federation::Block(map, domain);
+                  })
+                  .ok());
+  EXPECT_TRUE(Becomes([&] { return paris().db().IsBlocked(KeyOf(url)); }));
+  ASSERT_TRUE(paris()
+                  .Change([&](const Map& map) {
+                    return federation::Unblock(map, domain);
+                  })
+                  .ok());
+  EXPECT_TRUE(Becomes([&] { return !paris().db().IsBlocked(KeyOf(url)); }));
+  EXPECT_TRUE(Becomes([&] { return !tokyo().db().IsBlocked(KeyOf(url)); }));
+}
+
+TEST_F(MembershipTest, ASiteThatWasRemovedLearnsItAndMayComeBack) {
+  Found(3);
+  lima().Stop();
+  ASSERT_TRUE(tokyo()
+                  .Change([](const Map& map) {
+                    return federation::Remove(map, "lima");
+                  })
+                  .ok());
+  lima().Start();
+  EXPECT_TRUE(Becomes([&] { return !lima().IsMember(); }));
+  EXPECT_FALSE(lima()->MayBeginRound());
+  ASSERT_TRUE(Becomes([&] { return tokyo().Invite("lima").ok(); }));
+  EXPECT_TRUE(Becomes([&] { return AllAgree(); }));
+}
+
+TEST_F(MembershipTest, AnIdleFederationIsQuietAndOneWithWorkIsNot) {
+  Found(2);
+  EXPECT_TRUE(Becomes([&] { return tokyo()->Look().is_quiet; }));
+  EXPECT_TRUE(Becomes([&] { return paris()->Look().is_quiet; }));
+  ASSERT_TRUE(paris().db().Inject({{KeyOf(UrlOf(paris()))}}, absl::Now()).ok());
+  EXPECT_TRUE(Becomes([&] { return !tokyo()->Look().is_quiet; }));
+}
+
+TEST_F(MembershipTest, APlanTellsWhatWouldMove) {
+  Found(2);
+  std::vector<PageKey> seeds;
+  for (int i = 0; i < 100; ++i) seeds.push_back(KeyOf(UrlOf(tokyo(), i)));
+  ASSERT_TRUE(tokyo().db().Inject(seeds, absl::Now()).ok());
+  const auto plan = paris()->MakePlan(
+      [](const Map& map) { return federation::Leave(map, "tokyo"); });
+  EXPECT_TRUE(absl::IsFailedPrecondition(plan.status()));  // The registrar.
+  const auto other = paris()->MakePlan(
+      [](const Map& map) { return federation::SetCapacity(map, "paris", 3); });
+  ASSERT_TRUE(other.ok()) << other.status();
+  const peers::MoveCounts& counts = other->by_site.at(1);
+  EXPECT_EQ(counts.pages(), 100);
+  ASSERT_EQ(counts.moves_size(), 1);
+  EXPECT_EQ(counts.moves(0).site(), 2u);
+  EXPECT_NEAR(static_cast<double>(counts.moves(0).pages()), 50, 25);
+  EXPECT_GT(counts.moves(0).bytes(), 0);
+}
+
+}  // namespace
+}  // namespace gannet::federation

@@ -1,0 +1,174 @@
+// Whole members of a federation in one process, over real sockets, for the
+// tests of this folder.
+#pragma once
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "federation/member/membership.h"
+#include "storage/url/canonical.h"
+#include "storage/url/filter.h"
+#include "tests/temporary_folder.h"
+
+namespace gannet::federation {
+
+inline int FreePort() {
+  const int probe = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  bind(probe, reinterpret_cast<sockaddr*>(&address), size);
+  getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size);
+  close(probe);
+  return ntohs(address.sin_port);
+}
+
+// Waits until it is so; a minute is a failure.
+inline bool Becomes(const std::function<bool()>& so) {
+  const absl::Time until = absl::Now() + absl::Minutes(1);
+  while (!so()) {
+    if (absl::Now() > until) return false;
+    absl::SleepFor(absl::Milliseconds(20));
+  }
+  return true;
+}
+
+inline storage::PageKey KeyOf(const std::string& url) {
+  static const storage::Canonicaliser canonicaliser;
+  storage::Url canonical;
+  EXPECT_EQ(canonicaliser.Canonicalise(url, nullptr, canonical),
+            storage::UrlOutcome::kOk);
+  return storage::PageKeyOf(canonical);
+}
+
+// A site: its folder outlives its process, which is a Membership here.
+class TestSite {
+ public:
+  TestSite(std::string name, std::string join)
+      : name_(std::move(name)),
+        join_(std::move(join)),
+        address_(fmt::format("127.0.0.1:{}", FreePort())) {
+    storage::CrawlDbSettings settings;
+    settings.folder = folder_.path();
+    db_ = storage::CrawlDb::Open(settings).value();
+    static uint64_t lives = 100;
+    proto::SiteIdentity identity;
+    identity.set_name(name_);
+    identity.set_incarnation(++lives);
+    EXPECT_TRUE(db_->SetIdentity(identity).ok());
+  }
+
+  void Start() {
+    MembershipSettings settings;
+    settings.self.name = name_;
+    settings.self.address = address_;
+    settings.self.rules = rules;
+    settings.join = join_;
+    settings.server.address = address_;
+    settings.beat_every = absl::Milliseconds(100);
+    settings.away_after = absl::Seconds(1);
+    settings.receiver.now = [] { return absl::Now(); };
+    settings.verify = [this](bool full) { return db_->Verify(full); };
+    settings.steady_now = [] { return absl::Now(); };
+    auto member =
+        Membership::Start(std::move(settings), *db_, canonicaliser_, *filter_);
+    ASSERT_TRUE(member.ok()) << member.status();
+    member_ = *std::move(member);
+  }
+  void Stop() { member_.reset(); }
+
+  Membership& operator*() { return *member_; }
+  Membership* operator->() { return member_.get(); }
+  storage::CrawlDb& db() { return *db_; }
+  const std::string& address() const { return address_; }
+  const std::string& name() const { return name_; }
+
+  uint64_t epoch() {
+    const auto view = member_->maps().view();
+    return view == nullptr ? 0 : view->map().epoch();
+  }
+  bool IsMember() {
+    const auto view = member_->maps().view();
+    return view != nullptr && view->self() != nullptr;
+  }
+  absl::Status Change(const Membership::MapChange& change) {
+    return member_->Change(change).status();
+  }
+  absl::Status Invite(const std::string& other) {
+    return Change(
+        [&](const Map& map) { return federation::Invite(map, other); });
+  }
+
+  proto::MapRules rules;
+
+ private:
+  const std::string name_, join_, address_;
+  TemporaryFolder folder_;
+  const storage::Canonicaliser canonicaliser_;
+  const std::unique_ptr<storage::UrlFilter> filter_ =
+      storage::UrlFilter::Create({}).value();
+  std::unique_ptr<storage::CrawlDb> db_;
+  std::unique_ptr<Membership> member_;
+};
+
+class FederationTest : public testing::Test {
+ protected:
+  // tokyo founds, the others join.
+  void Found(int sites) {
+    const char* names[] = {"tokyo", "paris", "lima"};
+    for (int i = 0; i < sites; ++i) {
+      Add(names[i]);
+      ASSERT_TRUE(Becomes([&] { return AllAgree(); })) << names[i];
+    }
+  }
+  TestSite& Add(const std::string& name) {
+    const std::string join = sites_.empty() ? "" : sites_[0]->address();
+    if (!sites_.empty()) {
+      EXPECT_TRUE(sites_[0]->Invite(name).ok());
+    }
+    sites_.push_back(std::make_unique<TestSite>(name, join));
+    sites_.back()->Start();
+    return *sites_.back();
+  }
+  // One map, everybody in it, nothing moves.
+  bool AllAgree() {
+    for (const auto& site : sites_) {
+      if (!site->IsMember() || site->epoch() != sites_[0]->epoch() ||
+          IsHandingOff((*site)->maps().view()->map())) {
+        return false;
+      }
+    }
+    return (*sites_[0])->maps().view()->peers().size() + 1 == sites_.size();
+  }
+  TestSite& tokyo() { return *sites_[0]; }
+  TestSite& paris() { return *sites_[1]; }
+  TestSite& lima() { return *sites_[2]; }
+
+  // A URL that the site owns.
+  std::string UrlOf(TestSite& site, int number = 0) {
+    for (int i = 0, found = 0;; ++i) {
+      const std::string url = fmt::format("http://host{}.example/", i);
+      if (site->maps().view()->IsMine(KeyOf(url).bytes) && found++ == number) {
+        return url;
+      }
+    }
+  }
+  bool Knows(TestSite& site, const std::string& url) {
+    return site.db().GetPage(KeyOf(url)).ok();
+  }
+
+  std::vector<std::unique_ptr<TestSite>> sites_;
+};
+
+}  // namespace gannet::federation
