@@ -514,10 +514,6 @@ class CrawlDb {
 
   std::unique_ptr<Store> store_;
   Mutex receive_mu_;  // Taken before any stripe.
-  // Behind the last row that was cut, by destination: before it are the
-  // tombstones of all that was cut, which cost more than the rows. Guarded by
-  // all stripes.
-  std::map<SiteId, std::string> next_cut_;
 };
 
 }  // namespace gannet::storage

@@ -57,7 +57,6 @@ absl::Status CrawlDb::OpenPair(const Peer& to) {
   if (absl::Status s = ReleaseManyGains(to.site); !s.ok()) return s;
   Edit edit;
   if (absl::Status s = TakeBack(edit, to.site); !s.ok()) return s;
-  next_cut_.erase(to.site);  // What goes back may stand before it.
   proto::SentPair fresh;
   fresh.set_my_incarnation(identity->incarnation());
   fresh.set_their_incarnation(to.incarnation);
@@ -147,14 +146,9 @@ absl::StatusOr<OutboxCut> CrawlDb::CutOutbox(const Peer& to, size_t most,
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
       rocksdb::ReadOptions(), store_->column(Column::kOutbox)));
   size_t bytes = 0;
-  std::string& next = next_cut_[to.site];
-  it->Seek(next.empty() ? prefix : next);
-  // From the front again, for what came meanwhile.
-  if (!next.empty() && (!it->Valid() || !it->key().starts_with(prefix))) {
-    it->Seek(prefix);
-  }
-  for (; it->Valid() && it->key().starts_with(prefix) &&
-         static_cast<size_t>(cut.batch.urls_size()) < most;
+  std::string last;
+  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix) &&
+                         static_cast<size_t>(cut.batch.urls_size()) < most;
        it->Next()) {
     bytes += it->key().size() - prefix.size();
     if (bytes > most_bytes && cut.batch.urls_size() > 0) break;
@@ -165,8 +159,7 @@ absl::StatusOr<OutboxCut> CrawlDb::CutOutbox(const Peer& to, size_t most,
     url->set_page(it->key().data() + prefix.size(),
                   it->key().size() - prefix.size());
     cut.batch.set_cash(cut.batch.cash() + url->cash());
-    edit.batch.Delete(store_->column(Column::kOutbox), it->key());
-    next = it->key().ToString();
+    last.assign(it->key().data(), it->key().size());
   }
   if (!it->status().ok()) {
     return FromRocksDb(it->status(), "reading the outbox");
@@ -174,6 +167,11 @@ absl::StatusOr<OutboxCut> CrawlDb::CutOutbox(const Peer& to, size_t most,
   if (cut.batch.urls_size() == 0) {
     return absl::NotFoundError("the outbox is empty");
   }
+  // They stand together and leave as one range: row by row, each cut would step
+  // over the tombstones of all before it.
+  edit.batch.DeleteRange(store_->column(Column::kOutbox),
+                         keys::Outbox(to.site, cut.batch.urls(0).page()),
+                         last + '\0');
   if (absl::Status s = FinishCut(edit, to.site, *pair, cut); !s.ok()) return s;
   return cut;
 }

@@ -29,6 +29,14 @@ absl::Status Plain(Admin& agent, Asker&) {
   return (agent.*verb)(Request(), reply);
 }
 
+// Of the federation, in which this site is not.
+template <typename Request, typename Reply,
+          absl::Status (Admin::*verb)(const Request&, Reply&)>
+absl::Status InNoFederation(Admin& agent, Asker& asker) {
+  return Or(absl::StatusCode::kFailedPrecondition,
+            Plain<Request, Reply, verb>(agent, asker));
+}
+
 absl::Status GetStatus(Admin& agent, Asker&) {
   admin::Status reply;
   const absl::Status status = agent.GetStatus({}, reply);
@@ -193,6 +201,18 @@ const std::vector<Question>& Questions() {
        Plain<admin::ListArchiveRequest, admin::ArchiveFiles,
              &Admin::ListArchive>},
       {"RunRounds", 1, RunRounds},
+      {"GetFederation", 5,
+       Plain<admin::GetFederationRequest, admin::Federation,
+             &Admin::GetFederation>},
+      {"ChangeFederation", 1,
+       InNoFederation<admin::ChangeFederationRequest, admin::FederationChange,
+                      &Admin::ChangeFederation>},
+      {"PlanFederation", 1,
+       InNoFederation<admin::ChangeFederationRequest, admin::FederationPlan,
+                      &Admin::PlanFederation>},
+      {"VerifyFederation", 1,
+       InNoFederation<admin::VerifyRequest, admin::Verification,
+                      &Admin::VerifyFederation>},
   };
   return questions;
 }
