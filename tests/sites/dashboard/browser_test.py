@@ -81,6 +81,8 @@ class BrowserTest(unittest.TestCase):
         complaints = [line for line in self.browser.console()
                       if not any(expected in line for expected in self.expected_errors)]
         self.browser.go("about:blank")
+        # What a page that is being left still complains of is not the next test's.
+        self.browser.console()
         self.assertEqual(complaints, [])
 
     def open(self, *flags: str, loaded: str = LOADED) -> Demo:
