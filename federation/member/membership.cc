@@ -159,7 +159,8 @@ void Membership::AskNeighbours() {
     const NeighbourLook look = neighbour->Look();
     const bool is_new = settings_.steady_now() - started_ < absl::Seconds(10);
     if (!look.is_alive && !is_new) continue;
-    questions.emplace_back([neighbour] { (void)neighbour->Beat(); });
+    questions.emplace_back(
+        [neighbour = neighbour] { (void)neighbour->Beat(); });
   }
   for (std::thread& question : questions) question.join();
 }

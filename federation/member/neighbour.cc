@@ -47,9 +47,10 @@ bool Neighbour::Rest(absl::Duration time, bool is_beat) {
   return stop_;
 }
 
-void Neighbour::SetError(std::string& which, const absl::Status& status) {
+void Neighbour::SetError(std::string Neighbour::*which,
+                         const absl::Status& status) {
   storage::MutexLock lock(&mu_);
-  which = std::string(status.message());
+  this->*which = std::string(status.message());
 }
 
 void Neighbour::BeatLoop() {
@@ -61,7 +62,7 @@ void Neighbour::BeatLoop() {
 absl::Status Neighbour::Beat() {
   auto greeting = parts_.greeting();
   if (!greeting.ok()) {
-    SetError(beat_error_, greeting.status());
+    SetError(&Neighbour::beat_error_, greeting.status());
     return greeting.status();
   }
   peers::BeatRequest request;
@@ -76,7 +77,7 @@ absl::Status Neighbour::Beat() {
     takes_us_for_a_copy_ = absl::IsAlreadyExists(status);
   }
   if (!status.ok()) {
-    SetError(beat_error_, status);
+    SetError(&Neighbour::beat_error_, status);
     // It does not know this site, or no longer: its map says why.
     if (absl::IsPermissionDenied(status)) (void)CatchUp();
     return status;
@@ -107,7 +108,7 @@ absl::Status Neighbour::CatchUp() {
   peers::MapReply reply;
   absl::Status status = client_->GetMap(request, reply);
   if (status.ok()) status = parts_.maps.Offer(reply.map());
-  if (!status.ok()) SetError(beat_error_, status);
+  if (!status.ok()) SetError(&Neighbour::beat_error_, status);
   return status;
 }
 
@@ -127,11 +128,11 @@ void Neighbour::PumpLoop() {
     if (stop_) return;
     if (status.ok()) {  // A new map.
       rest = kFirstRest;
-      SetError(pump_error_, status);
+      SetError(&Neighbour::pump_error_, status);
       continue;
     }
     // Both sides may take up a new map at other moments; that is no error yet.
-    if (!absl::IsAborted(status)) SetError(pump_error_, status);
+    if (!absl::IsAborted(status)) SetError(&Neighbour::pump_error_, status);
     if (Rest(rest, /*is_beat=*/false)) return;
     rest = std::min(2 * rest, kLongestRest);
   }

@@ -81,7 +81,7 @@ class Neighbour {
   void PumpLoop();
   // True if it is over. Only the beat is woken by news.
   bool Rest(absl::Duration time, bool is_beat) ABSL_LOCKS_EXCLUDED(mu_);
-  void SetError(std::string& which, const absl::Status& status)
+  void SetError(std::string Neighbour::*which, const absl::Status& status)
       ABSL_LOCKS_EXCLUDED(mu_);
 
   const NeighbourParts parts_;

@@ -219,7 +219,7 @@ absl::StatusOr<int64_t> CrawlDb::SweepDeferred(const OwnerOf& owner) {
       next = it->key().ToString() + '\0';
       std::string page(it->key().data() + 1, it->key().size() - 1);
       const std::optional<SiteId> to = owner(page);
-      if (to.has_value()) elsewhere.emplace_back(*to, std::move(page));
+      if (to.has_value()) elsewhere.emplace_back(*to, PageKey{std::move(page)});
     }
     if (!it->status().ok()) {
       return FromRocksDb(it->status(), "reading the deferred URLs");
