@@ -1,0 +1,323 @@
+// Membership's two threads: the mover hands over what others own, the watch
+// does what the map asks for.
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "federation/exchange/greeting.h"
+#include "federation/member/membership.h"
+#include "federation/member/random64.h"
+
+namespace gannet::federation {
+namespace {
+
+// A note in the crawl DB. On disk: never change it.
+constexpr char kBlockedNote[] = "blocked_by_map";
+
+constexpr absl::Duration kWatchEvery = absl::Milliseconds(300);
+constexpr absl::Duration kMoveEvery = absl::Milliseconds(200);
+constexpr absl::Duration kJoinEvery = absl::Seconds(2);
+
+std::string Epoch(const Map& map) { return std::to_string(map.epoch()); }
+
+}  // namespace
+
+// --- The mover
+// -------------------------------------------------------------------
+
+void Membership::Move() {
+  std::string error;
+  uint64_t foreign = 0;
+  for (;;) {
+    const std::shared_ptr<const MapView> view = maps_.view();
+    bool is_busy = false;
+    if (view != nullptr) {
+      // What came and is another's moves on.
+      if (const uint64_t now = receiver_.counts().foreign; now != foreign) {
+        foreign = now;
+        hand_off_.WalkAgain();
+      }
+      const absl::StatusOr<bool> done = hand_off_.Step(
+          *view, [&](storage::SiteId site) -> std::optional<storage::Peer> {
+            const proto::MapSite* peer =
+                FindSite(view->map(), static_cast<uint32_t>(site));
+            if (peer == nullptr || !IsActive(*peer)) return std::nullopt;
+            return storage::Peer{site, peer->incarnation()};
+          });
+      is_busy = done.ok() && !*done && !hand_off_.progress().is_waiting;
+      const std::string now =
+          done.ok() ? "" : std::string(done.status().message());
+      if (now != error && !now.empty()) {
+        Note("hand_off_error", {{"error", now}});
+      }
+      error = now;
+    }
+    storage::MutexLock lock(&mu_);
+    if (is_ending_) return;
+    if (!is_busy) changed_.WaitFor(&mu_, kMoveEvery);
+    if (is_ending_) return;
+  }
+}
+
+// --- The watch
+// -----------------------------------------------------------------
+
+void Membership::Watch() {
+  for (;;) {
+    if (MapIsAFile()) {
+      ReadFile();
+    } else {
+      Found();
+    }
+    JoinIfNeeded();
+    const std::shared_ptr<const MapView> view = maps_.view();
+    if (view != nullptr) {
+      if (view != applied_) {
+        Note("map_taken", {{"epoch", Epoch(view->map())},
+                           {"term", std::to_string(view->map().term())}});
+        MeetNeighbours(*view);
+        ApplyBlocks(*view);
+        applied_ = view;
+      }
+      FinishHandOffIfDone(*view);
+      LookForQuiet(*view);
+    }
+    {
+      storage::MutexLock lock(&mu_);
+      if (is_ending_) return;
+    }
+    if (view == nullptr) {
+      storage::MutexLock lock(&mu_);
+      if (!is_ending_) changed_.WaitFor(&mu_, kWatchEvery);
+    } else {
+      (void)maps_.Await(view, kWatchEvery);
+    }
+  }
+}
+
+void Membership::ReadFile() {
+  absl::StatusOr<Map> map = file_->Get();
+  absl::Status status = map.status();
+  if (status.ok()) status = maps_.Offer(*map);
+  SetError(status.ok() ? "" : std::string(status.message()));
+}
+
+// A site that has no map and nobody to ask for one is the first.
+void Membership::Found() {
+  if (maps_.view() != nullptr || !settings_.join.empty()) return;
+  Applicant first = settings_.self;
+  first.incarnation = incarnation_;
+  auto map = FoundFederation(first, Random64(), {}, /*is_registrar=*/true);
+  absl::Status status = map.status();
+  if (status.ok()) status = maps_.Offer(*map);
+  SetError(status.ok() ? "" : std::string(status.message()));
+  if (status.ok()) Note("federation_founded", {{"site", first.name}});
+}
+
+void Membership::JoinIfNeeded() {
+  if (MapIsAFile() || settings_.steady_now() < next_join_) return;
+  const auto view = maps_.view();
+  if (view != nullptr && view->self() != nullptr &&
+      view->self()->incarnation() == incarnation_ &&
+      view->self()->address() == settings_.self.address) {
+    SetError("");
+    return;
+  }
+  next_join_ = settings_.steady_now() + kJoinEvery;
+  const absl::Status status = JoinNow();
+  SetError(status.ok() ? "" : std::string(status.message()));
+}
+
+absl::Status Membership::JoinNow(const std::string& asked) {
+  const auto view = maps_.view();
+  peers::JoinRequest request;
+  request.set_protocol(kProtocol);
+  request.set_oldest_protocol(kOldestProtocol);
+  *request.mutable_rules() = settings_.self.rules;
+  request.set_process(process_);
+  if (view != nullptr) {
+    if (view->self() != nullptr) {
+      request.set_replaces(view->self()->incarnation());
+    } else if (!is_reborn_.exchange(true)) {
+      // Removed as dead, and back: what others sent to that life is lost to
+      // them, so this is another one.
+      if (absl::Status s = crawl_db_.Reincarnate(); !s.ok()) return s;
+      const auto identity = crawl_db_.identity();
+      if (!identity.ok()) return identity.status();
+      incarnation_ = identity->incarnation();
+    }
+  }
+  proto::MapSite& site = *request.mutable_site();
+  site.set_name(settings_.self.name);
+  site.set_incarnation(incarnation_);
+  site.set_address(settings_.self.address);
+  *site.mutable_location() = settings_.self.location;
+  site.set_capacity(settings_.self.capacity);
+
+  // Whoever it is told to ask, else whoever it knew.
+  std::vector<std::pair<std::string, std::string>> doors;  // Address, name.
+  if (!asked.empty()) {
+    doors.emplace_back(asked, "");
+  } else if (!settings_.join.empty()) {
+    doors.emplace_back(settings_.join, "");
+  }
+  if (view != nullptr && asked.empty()) {
+    for (const proto::MapSite* peer : view->peers()) {
+      doors.emplace_back(peer->address(), peer->name());
+    }
+  }
+  absl::Status status = absl::FailedPreconditionError(
+      "there is nobody to ask: federation.join names a site's address");
+  for (const auto& [address, name] : doors) {
+    PeerClient client(settings_.connect(address, name),
+                      name.empty() ? "at " + address : name);
+    peers::MapReply reply;
+    status = client.Join(request, reply);
+    if (!status.ok()) continue;
+    status = maps_.Offer(reply.map());
+    if (!status.ok()) continue;
+    is_reborn_ = false;
+    Note("federation_joined",
+         {{"site", settings_.self.name}, {"epoch", Epoch(reply.map())}});
+    return absl::OkStatus();
+  }
+  return status;
+}
+
+void Membership::MeetNeighbours(const MapView& view) {
+  Neighbours gone, come;
+  for (const auto& [id, neighbour] : neighbours()) {
+    const proto::MapSite* site = FindSite(view.map(), id);
+    if (site == nullptr || !IsActive(*site) ||
+        site->incarnation() != neighbour->site().incarnation() ||
+        site->address() != neighbour->site().address()) {
+      gone[id] = neighbour;
+    }
+  }
+  PumpSettings pump = settings_.pump;
+  pump.process = process_;
+  for (const proto::MapSite* site : view.peers()) {
+    const auto known = NeighbourOf(site->id());
+    // Who was removed goes on asking: it may be invited again.
+    if (known != nullptr && !gone.contains(site->id())) continue;
+    come[site->id()] = std::make_shared<Neighbour>(
+        NeighbourParts{.crawl_db = crawl_db_,
+                       .maps = maps_,
+                       .greeting = [this] { return Greeting(); },
+                       .condition = [this] { return OwnCondition(); },
+                       .pump = pump,
+                       .beat_every = settings_.beat_every,
+                       .away_after = settings_.away_after,
+                       .steady_now = settings_.steady_now},
+        *site,
+        std::make_shared<PeerClient>(
+            settings_.connect(site->address(), site->name()), site->name()));
+  }
+  {
+    storage::MutexLock lock(&mu_);
+    for (const auto& [id, neighbour] : gone) neighbours_.erase(id);
+    for (const auto& [id, neighbour] : come) neighbours_[id] = neighbour;
+    is_quiet_ = false;
+  }
+  for (const auto& [id, neighbour] : gone) {
+    Note("neighbour_gone", {{"site", neighbour->site().name()}});
+  }
+  for (const auto& [id, neighbour] : come) {
+    Note("neighbour_new", {{"site", neighbour->site().name()},
+                           {"address", neighbour->site().address()}});
+  }
+}
+
+void Membership::ApplyBlocks(const MapView& view) {
+  std::set<std::string> applied;
+  if (const auto note = crawl_db_.GetNote(kBlockedNote); note.ok()) {
+    proto::FederationMap before;  // Its field `blocked` only.
+    if (before.ParseFromString(*note)) {
+      applied.insert(before.blocked().begin(), before.blocked().end());
+    }
+  }
+  const std::set<std::string> wanted(view.map().blocked().begin(),
+                                     view.map().blocked().end());
+  if (applied == wanted) return;
+  absl::Status status;
+  for (const std::string& domain : wanted) {
+    if (applied.contains(domain)) continue;
+    if (const auto pages = crawl_db_.Block(domain); !pages.ok()) {
+      status = pages.status();
+    }
+  }
+  for (const std::string& domain : applied) {
+    if (wanted.contains(domain)) continue;
+    if (const auto pages = crawl_db_.Unblock(domain);
+        !pages.ok() && !absl::IsNotFound(pages.status())) {
+      status = pages.status();
+    }
+  }
+  proto::FederationMap note;
+  *note.mutable_blocked() = view.map().blocked();
+  if (status.ok()) {
+    status = crawl_db_.PutNote(kBlockedNote, note.SerializeAsString());
+  }
+  if (!status.ok()) {
+    Note("block_failed", {{"error", std::string(status.message())}});
+  }
+}
+
+bool Membership::AllHaveHandedOff(const MapView& view) {
+  const uint64_t epoch = view.map().placed_epoch();
+  if (OwnCondition().handed_off_epoch() < epoch) return false;
+  for (const proto::MapSite* site : view.peers()) {
+    const auto neighbour = NeighbourOf(site->id());
+    if (neighbour == nullptr) return false;
+    const NeighbourLook look = neighbour->Look();
+    if (!look.condition.has_value() ||
+        look.condition->handed_off_epoch() < epoch) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Membership::FinishHandOffIfDone(const MapView& view) {
+  const Map& map = view.map();
+  if (!IsHandingOff(map) || MapIsAFile() || view.self() == nullptr ||
+      map.registrar() != view.self()->id()) {
+    return;
+  }
+  if (!AllHaveHandedOff(view)) return;
+  const auto next = FinishHandOff(map);
+  if (!next.ok()) return;
+  if (registrar_.CompareAndSwap(map, *next).ok()) {
+    Note("hand_off_done", {{"epoch", std::to_string(map.placed_epoch())}});
+  }
+}
+
+void Membership::LookForQuiet(const MapView& view) {
+  Conditions look;
+  for (const proto::MapSite* site : view.peers()) {
+    const auto neighbour = NeighbourOf(site->id());
+    if (neighbour == nullptr) return;
+    const NeighbourLook seen = neighbour->Look();
+    if (!seen.is_alive || seen.epoch != view.map().epoch()) {
+      storage::MutexLock lock(&mu_);
+      is_quiet_ = false;
+      return;
+    }
+    // Not asked since the last look: a little later.
+    if (seen.condition_asked <= last_look_ended_) return;
+    look[site->id()] = *seen.condition;
+  }
+  if (view.self() == nullptr) return;
+  look[view.self()->id()] = OwnCondition();
+  const bool is_quiet = IsQuiet(view.map(), last_look_, look);
+  last_look_ = std::move(look);
+  last_look_ended_ = settings_.steady_now();
+  storage::MutexLock lock(&mu_);
+  if (is_quiet && !is_quiet_) {
+    quiet_view_ = maps_.view();
+  }
+  is_quiet_ = is_quiet;
+}
+
+}  // namespace gannet::federation
