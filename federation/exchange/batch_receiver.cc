@@ -140,10 +140,10 @@ absl::StatusOr<storage::Delivery> BatchReceiver::Unpack(
 absl::StatusOr<uint64_t> BatchReceiver::UnpackMoved(
     const peers::Batch& batch, const MapView& view,
     storage::Delivery& delivery) {
-  if (batch.complete_for() > batch.epoch()) {
+  // This site's map is not older than the sender's.
+  if (batch.complete_for() > Stamp(view.map())) {
     return absl::InvalidArgumentError(
-        fmt::format("a batch of epoch {} says that it is complete for epoch {}",
-                    batch.epoch(), batch.complete_for()));
+        "a batch says that it is complete for a change that is to come");
   }
   delivery.complete_for = batch.complete_for();
   uint64_t foreign = 0;

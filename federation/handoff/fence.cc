@@ -14,7 +14,7 @@ storage::HostFilter MayCrawl(
     for (const proto::MapSite* peer : view->peers()) {
       const storage::SiteId site{peer->id()};
       if (completed_for({site, peer->incarnation()}) >=
-          view->map().placed_epoch()) {
+          PlacedStamp(view->map())) {
         completed.insert(site);
       }
     }

@@ -10,7 +10,7 @@
 namespace gannet::federation {
 namespace {
 
-// A row of the crawl DB: federation and epoch. Stored on disk.
+// A row of the crawl DB: federation and stamp. Stored on disk.
 constexpr char kNote[] = "handed_off";
 constexpr size_t kHostsOfBatch = 256;
 // Of a site that takes nothing now; the others are found by the next walk.
@@ -65,8 +65,8 @@ void HandOff::SetPagesLeft(int64_t pages) {
 
 std::string HandOff::KeyOf(const MapView& view) {
   std::string key =
-      fmt::format("{} {} {}", view.map().federation(),
-                  view.map().placed_epoch(), IsHandingOff(view.map()));
+      fmt::format("{} {} {}", view.map().federation(), PlacedStamp(view.map()),
+                  IsHandingOff(view.map()));
   for (const proto::MapSite* peer : view.peers()) {
     key += fmt::format(" {}:{}", peer->id(), peer->incarnation());
   }
@@ -78,9 +78,9 @@ absl::Status HandOff::LoadNote(const MapView& view) {
   if (absl::IsNotFound(note.status())) return absl::OkStatus();
   if (!note.ok()) return note.status();
   storage::MutexLock lock(&mu_);
-  if (*note == fmt::format("{} {}", view.map().federation(),
-                           view.map().placed_epoch())) {
-    progress_.handed_off_epoch = view.map().placed_epoch();
+  if (*note ==
+      fmt::format("{} {}", view.map().federation(), PlacedStamp(view.map()))) {
+    progress_.handed_off = PlacedStamp(view.map());
   }
   return absl::OkStatus();
 }
@@ -93,6 +93,7 @@ bool HandOff::OldRoundsAreOver() const {
 
 bool HandOff::NeedsAnotherPass(const MapView& view) {
   if (walk_again_.exchange(false)) return true;
+  if (crawl_db_.pages_taken_back() != taken_back_) return true;
   // An update by an older map may have found pages of others since.
   if (!begun_after_old_rounds_) {
     const proto::RoundJournal journal = crawl_db_.journal();
@@ -110,6 +111,7 @@ bool HandOff::NeedsAnotherPass(const MapView& view) {
 
 absl::Status HandOff::BeginPass() {
   const proto::RoundJournal journal = crawl_db_.journal();
+  taken_back_ = crawl_db_.pages_taken_back();
   begun_after_old_rounds_ = OldRoundsAreOver();
   round_at_begin_ = IsOpen(journal) ? journal.number() : 0;
   auto destinations = crawl_db_.Destinations();
@@ -278,20 +280,26 @@ absl::Status HandOff::EndWalk() {
 }
 
 absl::Status HandOff::Complete(const MapView& view, const PeerOf& peer_of) {
-  const uint64_t epoch = view.map().placed_epoch();
+  const uint64_t placed = PlacedStamp(view.map());
   if (IsHandingOff(view.map())) {
+    // Where one of the two began another life, what was on its way comes back.
+    for (const proto::MapSite* other : view.peers()) {
+      auto peer = Open(view, storage::SiteId{other->id()}, peer_of);
+      if (!peer.ok()) return peer.status();
+    }
+    if (crawl_db_.pages_taken_back() != taken_back_) return BeginPass();
     bool all_know = true;
     for (const proto::MapSite* other : view.peers()) {
       const storage::SiteId site{other->id()};
       auto pair = crawl_db_.sent_pair(site);
       if (!pair.ok()) return pair.status();
-      if (pair->completed_for() < epoch ||
+      if (pair->completed_for() < placed ||
           pair->their_incarnation() != other->incarnation()) {
         auto peer = Open(view, site, peer_of);
         if (!peer.ok()) return peer.status();
         all_know = false;
         if (!peer->has_value()) continue;
-        if (absl::Status s = crawl_db_.CutComplete(**peer, epoch); !s.ok()) {
+        if (absl::Status s = crawl_db_.CutComplete(**peer, placed); !s.ok()) {
           return s;
         }
         continue;
@@ -303,14 +311,14 @@ absl::Status HandOff::Complete(const MapView& view, const PeerOf& peer_of) {
       return absl::OkStatus();
     }
   }
-  if (progress().handed_off_epoch != epoch) {
+  if (progress().handed_off != placed) {
     absl::Status s = crawl_db_.PutNote(
-        kNote, fmt::format("{} {}", view.map().federation(), epoch));
+        kNote, fmt::format("{} {}", view.map().federation(), placed));
     if (!s.ok()) return s;
   }
   stage_ = Stage::kDone;
   storage::MutexLock lock(&mu_);
-  progress_.handed_off_epoch = epoch;
+  progress_.handed_off = placed;
   progress_.pages_left = 0;
   return absl::OkStatus();
 }

@@ -50,9 +50,9 @@ class HandOff {
   void WalkAgain() { walk_again_ = true; }
 
   struct Progress {
-    // The last change of placement for which this site's part was done. Stays
-    // while late pages of others move on.
-    uint64_t handed_off_epoch = 0;
+    // The last change of placement for which this site's part was done
+    // (PlacedStamp()). Stays while late pages of others move on.
+    uint64_t handed_off = 0;
     int64_t pages_left = 0;  // An estimate.
     // The last step found nothing to do but wait: for acknowledgements, for a
     // peer, or for the end of a round.
@@ -97,6 +97,8 @@ class HandOff {
   std::string key_;
   Stage stage_ = Stage::kDone;
   bool is_waiting_ = false;
+  // CrawlDb's count when the pass began.
+  uint64_t taken_back_ = 0;
   // Rounds up to this one may have begun by an older map.
   uint64_t last_old_round_ = 0;
   bool begun_after_old_rounds_ = false;  // This pass.

@@ -64,6 +64,7 @@ void Place(Map& next, const MapPlacement& placement) {
     *next.mutable_previous_placement() = next.placement();
   }
   *next.mutable_placement() = placement;
+  next.set_placed_term(next.term());
   next.set_placed_epoch(next.epoch());
 }
 
@@ -120,6 +121,7 @@ absl::StatusOr<Map> FoundFederation(const Applicant& first, uint64_t federation,
   *map.mutable_rules() = first.rules;
   placement.set_seed(federation);
   SetShares(map, placement);
+  map.set_placed_term(map.term());
   map.set_placed_epoch(map.epoch());
   return map;
 }
@@ -130,7 +132,7 @@ absl::StatusOr<Map> Invite(const Map& map, std::string_view name) {
     return absl::AlreadyExistsError(fmt::format(
         "'{}' is a site of the federation, or invited, already", name));
   }
-  if (map.sites_size() >= kMostSites) {
+  if (map.sites_size() >= kMostSites || map.last_site_id() >= kLastSiteId) {
     return absl::FailedPreconditionError(
         fmt::format("a federation has at most {} sites", kMostSites));
   }
@@ -152,11 +154,6 @@ absl::StatusOr<Map> Join(const Map& map, const Applicant& applicant,
         "federation invite {0}'",
         applicant.name));
   }
-  if (known->state() == MapSite::LEAVING) {
-    return absl::FailedPreconditionError(
-        fmt::format("'{}' is leaving; it can be invited again when it has left",
-                    applicant.name));
-  }
   const bool is_new = known->state() == MapSite::INVITED;
   if (!is_new && known->incarnation() != applicant.incarnation &&
       known->incarnation() != replaces) {
@@ -174,8 +171,12 @@ absl::StatusOr<Map> Join(const Map& map, const Applicant& applicant,
   MapSite& site = *MutableSite(next, applicant.name);
   const uint32_t capacity = site.capacity();
   Apply(applicant, site);
-  // Whoever comes back has what it had; SetCapacity() changes it.
-  if (!is_new) site.set_capacity(capacity);
+  // Whoever comes back has what it had (SetCapacity() changes it), and is still
+  // leaving if it was: it has pages to hand over.
+  if (!is_new) {
+    site.set_capacity(capacity);
+    site.set_state(known->state());
+  }
   if (is_new) {
     PlaceAnew(next);
   } else if (IsSame(*known, site)) {
@@ -321,12 +322,13 @@ absl::StatusOr<Map> Adopt(const Map& map, std::string_view name,
         "this federation's map is not kept by a site");
   }
   if (map.registrar() == site->id()) return map;
-  if (highest_epoch >= kLastEpoch) {
+  if (highest_epoch >= kLastEpoch ||
+      NextTerm(map.term(), site->id()) > kLastTerm) {
     return absl::InvalidArgumentError(fmt::format(
         "epoch {} is none that a federation reaches", highest_epoch));
   }
   Map next = map;
-  next.set_term(map.term() + 1);
+  next.set_term(NextTerm(map.term(), site->id()));
   next.set_epoch(std::max(map.epoch(), highest_epoch) + 1);
   next.set_registrar(site->id());
   return next;

@@ -22,6 +22,11 @@ constexpr uint32_t kMostVirtualNodes = 10'000;
 constexpr size_t kLongestName = 63;
 constexpr size_t kLongestAddress = 300;
 constexpr size_t kLongestDomain = 253;
+constexpr int kSiteIdBits = 20;
+constexpr int kEpochBits = 24;
+static_assert(kLastSiteId == (uint32_t{1} << kSiteIdBits) - 1);
+static_assert(kLastEpoch == (uint64_t{1} << kEpochBits) - 1);
+static_assert(kLastTerm == ~uint64_t{0} >> kEpochBits);
 
 bool IsNameCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -101,6 +106,22 @@ bool IsNewer(uint64_t term, uint64_t epoch, const Map& than) {
 
 bool IsNewer(const Map& a, const Map& b) {
   return IsNewer(a.term(), a.epoch(), b);
+}
+
+uint64_t NextTerm(uint64_t term, uint32_t adopter) {
+  return ((term >> kSiteIdBits) + 1) << kSiteIdBits | adopter;
+}
+
+uint64_t TermNumber(uint64_t term) { return (term >> kSiteIdBits) + 1; }
+
+uint64_t Stamp(uint64_t term, uint64_t epoch) {
+  return term << kEpochBits | epoch;
+}
+
+uint64_t Stamp(const Map& map) { return Stamp(map.term(), map.epoch()); }
+
+uint64_t PlacedStamp(const Map& map) {
+  return Stamp(map.placed_term(), map.placed_epoch());
 }
 
 bool Contradicts(const Map& a, const Map& b) {
@@ -183,7 +204,9 @@ absl::Status CheckMap(const Map& map) {
                     kMapVersion));
   }
   if (map.federation() == 0 || map.epoch() == 0 || map.epoch() > kLastEpoch ||
-      map.term() > kLastEpoch || map.placed_epoch() > map.epoch()) {
+      map.term() > kLastTerm || map.last_site_id() > kLastSiteId ||
+      map.placed_epoch() > kLastEpoch || map.placed_term() > kLastTerm ||
+      PlacedStamp(map) > Stamp(map)) {
     return absl::InvalidArgumentError("a map without identity or epoch");
   }
   if (absl::Status s = CheckSites(map); !s.ok()) return s;

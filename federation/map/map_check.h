@@ -17,8 +17,10 @@ using Map = proto::FederationMap;
 inline constexpr uint32_t kMapVersion = 1;
 inline constexpr int kMostSites = 10'000;
 inline constexpr int kMostBlocked = 1'000'000;
-// Changes are rare: a higher epoch would leave no room for the next.
-inline constexpr uint64_t kLastEpoch = uint64_t{1} << 48;
+// Changes are rare. Together these fit into one number: see Stamp().
+inline constexpr uint64_t kLastEpoch = (uint64_t{1} << 24) - 1;
+inline constexpr uint64_t kLastTerm = (uint64_t{1} << 40) - 1;
+inline constexpr uint32_t kLastSiteId = (uint32_t{1} << 20) - 1;
 
 bool IsSame(const google::protobuf::Message& a,
             const google::protobuf::Message& b);
@@ -29,6 +31,18 @@ const proto::MapSite* FindSite(const Map& map, uint32_t id);
 bool IsActive(const proto::MapSite& site);
 bool IsNewer(const Map& a, const Map& b);
 bool IsNewer(uint64_t term, uint64_t epoch, const Map& than);
+// A term says how often the registrar's role was adopted, and by whom last: two
+// sites that adopt at once make two terms, of which one is the higher.
+uint64_t NextTerm(uint64_t term, uint32_t adopter);
+// How people count terms: the first is 1.
+uint64_t TermNumber(uint64_t term);
+// A version of the map as one number, in the order of IsNewer(). Epochs alone
+// will not do: a registrar that was cut off may have made some that those of
+// the next term make again.
+uint64_t Stamp(uint64_t term, uint64_t epoch);
+uint64_t Stamp(const Map& map);
+// Of the change that brought its placement: channels move once for it.
+uint64_t PlacedStamp(const Map& map);
 // The same version with other content: one of them is a forgery or a mistake.
 bool Contradicts(const Map& a, const Map& b);
 bool IsHandingOff(const Map& map);

@@ -8,8 +8,7 @@ namespace {
 bool SiteIsQuiet(const Map& map, const peers::Condition& condition) {
   return condition.is_idle() && condition.outbox_urls() == 0 &&
          condition.pages_to_hand_off() == 0 &&
-         (!IsHandingOff(map) ||
-          condition.handed_off_epoch() >= map.placed_epoch());
+         (!IsHandingOff(map) || condition.handed_off() >= PlacedStamp(map));
 }
 
 using PairKey = std::pair<uint32_t, uint32_t>;  // From, to.

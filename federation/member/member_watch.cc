@@ -74,8 +74,9 @@ void Membership::Watch() {
     const std::shared_ptr<const MapView> view = maps_.view();
     if (view != nullptr) {
       if (view != applied_) {
-        Note("map_taken", {{"epoch", Epoch(view->map())},
-                           {"term", std::to_string(view->map().term())}});
+        Note("map_taken",
+             {{"epoch", Epoch(view->map())},
+              {"term", std::to_string(TermNumber(view->map().term()))}});
         MeetNeighbours(*view);
         ApplyBlocks(*view);
         applied_ = view;
@@ -265,14 +266,13 @@ void Membership::ApplyBlocks(const MapView& view) {
 }
 
 bool Membership::AllHaveHandedOff(const MapView& view) {
-  const uint64_t epoch = view.map().placed_epoch();
-  if (OwnCondition().handed_off_epoch() < epoch) return false;
+  const uint64_t placed = PlacedStamp(view.map());
+  if (OwnCondition().handed_off() < placed) return false;
   for (const proto::MapSite* site : view.peers()) {
     const auto neighbour = NeighbourOf(site->id());
     if (neighbour == nullptr) return false;
     const NeighbourLook look = neighbour->Look();
-    if (!look.condition.has_value() ||
-        look.condition->handed_off_epoch() < epoch) {
+    if (!look.condition.has_value() || look.condition->handed_off() < placed) {
       return false;
     }
   }

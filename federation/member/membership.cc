@@ -121,7 +121,7 @@ peers::Condition Membership::OwnCondition() {
   auto condition = LookAtCondition(crawl_db_, *view, absl::Now());
   if (!condition.ok()) return {};
   const HandOff::Progress moving = hand_off_.progress();
-  condition->set_handed_off_epoch(moving.handed_off_epoch);
+  condition->set_handed_off(moving.handed_off);
   condition->set_pages_to_hand_off(moving.pages_left);
   if (settings_.is_busy && settings_.is_busy()) condition->set_is_idle(false);
   if (settings_.pages_per_second) {
@@ -243,7 +243,8 @@ absl::StatusOr<Map> Membership::Adopt() {
   auto next = federation::Adopt(view->map(), settings_.self.name, highest);
   if (!next.ok()) return next;
   if (absl::Status s = maps_.Offer(*next); !s.ok()) return s;
-  Note("registrar_adopted", {{"term", std::to_string(next->term())}});
+  Note("registrar_adopted",
+       {{"term", std::to_string(TermNumber(next->term()))}});
   return next;
 }
 

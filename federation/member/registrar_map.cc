@@ -109,9 +109,9 @@ absl::StatusOr<Map> RegistrarMap::Take(uint64_t expected_term,
   const Map& map = view->map();
   if (!IsRegistrar(*view)) {
     const proto::MapSite* other = FindSite(map, map.registrar());
-    return absl::FailedPreconditionError(
-        fmt::format("the registrar is '{}', since term {}",
-                    other == nullptr ? "?" : other->name(), map.term()));
+    return absl::FailedPreconditionError(fmt::format(
+        "the registrar is '{}', since term {}",
+        other == nullptr ? "?" : other->name(), TermNumber(map.term())));
   }
   if (map.term() != expected_term || map.epoch() != expected_epoch) {
     return absl::AbortedError(

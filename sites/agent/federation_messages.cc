@@ -77,7 +77,7 @@ void AddHandOff(const federation::FederationLook& look,
     }
     if (condition == nullptr) continue;
     moving.set_pages_left(moving.pages_left() + condition->pages_to_hand_off());
-    if (condition->handed_off_epoch() >= map.placed_epoch()) {
+    if (condition->handed_off() >= federation::PlacedStamp(map)) {
       moving.add_sites_done(site.name());
     }
   }
@@ -91,7 +91,7 @@ void ToMessage(const federation::FederationLook& look,
   const federation::MapView& view = *look.view;
   const Map& map = view.map();
   reply.set_epoch(map.epoch());
-  reply.set_term(map.term());
+  reply.set_term(federation::TermNumber(map.term()));
   if (const MapSite* registrar = federation::FindSite(map, map.registrar())) {
     reply.set_registrar(registrar->name());
   }

@@ -346,7 +346,7 @@ absl::Status SiteFederation::Change(
   }
   if (!next.ok()) return next.status();
   reply.set_epoch(next->epoch());
-  reply.set_term(next->term());
+  reply.set_term(federation::TermNumber(next->term()));
   reply.set_moves(federation::IsHandingOff(*next));
   if (parts_->membership->MapIsAFile()) {
     reply.set_map(federation::MapToText(*next));

@@ -11,6 +11,7 @@
 // runs). Nothing outside this room sees RocksDB.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -363,9 +364,13 @@ class CrawlDb {
   absl::StatusOr<PagesCut> CutPages(const Peer& to,
                                     absl::Span<const HostKey> hosts,
                                     size_t most, size_t most_bytes = 1 << 20);
-  // Cuts a batch that says: what moves to you because of that epoch's change,
-  // you have with this. Nothing if that was said before (sent_pair()).
-  absl::Status CutComplete(const Peer& to, uint64_t placed_epoch);
+  // Cuts a batch that says: what moves to you because of that change of the
+  // map, you have with this. Later changes have higher numbers. Nothing if that
+  // was said before (sent_pair()).
+  absl::Status CutComplete(const Peer& to, uint64_t change);
+  // How many pages on their way came back since this was opened, because one of
+  // the two sites began another life: they are here again, and not this site's.
+  uint64_t pages_taken_back() const { return pages_taken_back_; }
 
   // --- What other sites send (receiving.cc) ----------------------------------
 
@@ -514,6 +519,7 @@ class CrawlDb {
 
   std::unique_ptr<Store> store_;
   Mutex receive_mu_;  // Taken before any stripe.
+  std::atomic<uint64_t> pages_taken_back_ = 0;
 };
 
 }  // namespace gannet::storage

@@ -102,7 +102,8 @@ absl::StatusOr<PagesCut> CrawlDb::CutPages(const Peer& to,
       moved.set_page(page.data(), page.size());
       proto::PageRecord& record = *moved.mutable_record();
       if (!record.ParseFromArray(it->value().data(),
-                                 static_cast<int>(it->value().size()))) {
+                                 static_cast<int>(it->value().size())) ||
+          !IsSound(record)) {
         return absl::DataLossError("a page's record cannot be decoded");
       }
       LeaveColumns(*store_, edit, page, record);
@@ -156,14 +157,14 @@ absl::StatusOr<PagesCut> CrawlDb::CutPages(const Peer& to,
   return result;
 }
 
-absl::Status CrawlDb::CutComplete(const Peer& to, uint64_t placed_epoch) {
+absl::Status CrawlDb::CutComplete(const Peer& to, uint64_t change) {
   StripeLocks locks(*store_);
   auto pair = OpenedPair(to);
   if (!pair.ok()) return pair.status();
-  if (pair->completed_for() >= placed_epoch) return absl::OkStatus();
+  if (pair->completed_for() >= change) return absl::OkStatus();
   Edit edit;
   OutboxCut cut;
-  cut.batch.set_complete_for(placed_epoch);
+  cut.batch.set_complete_for(change);
   return FinishCut(edit, to.site, *pair, cut);
 }
 

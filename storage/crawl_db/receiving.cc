@@ -14,6 +14,11 @@
 namespace gannet::storage {
 namespace {
 
+// A peer that is broken cannot put a page or a host away for ever.
+constexpr absl::Duration kLongestWait = absl::Hours(24 * 400);
+constexpr absl::Duration kLongestRest = absl::Hours(24 * 30);
+constexpr absl::Duration kLongestDelay = absl::Hours(24);
+
 // The known among them gain nothing: their cash is dropped, and counted.
 absl::Status DropKnown(Store& store, Edit& edit, std::vector<Found>& urls) {
   auto records = store.GetPages(PagesOf(urls));
@@ -31,8 +36,7 @@ absl::Status CheckMoved(const Delivery& delivery) {
   std::set<std::string_view> moved;
   for (const proto::MovedPage& page : delivery.moved) {
     if (!IsPageKey(page.page()) || page.record().cash() < 0 ||
-        !proto::PageState_IsValid(page.record().state()) ||
-        !proto::PagePlace_IsValid(page.record().place())) {
+        !IsSound(page.record())) {
       return absl::InvalidArgumentError("a page that moves cannot be one");
     }
     moved.insert(page.page());
@@ -56,7 +60,7 @@ absl::Status CheckMoved(const Delivery& delivery) {
 
 // The archive stays where the page was fetched, so it is to be fetched in full
 // (jobs/fetch asks conditionally only for what the archive has).
-proto::MovedPage Arrived(const proto::MovedPage& moved) {
+proto::MovedPage Arrived(const proto::MovedPage& moved, const Moment& moment) {
   proto::MovedPage page = moved;
   proto::PageRecord& record = *page.mutable_record();
   record.set_version(1);
@@ -65,7 +69,18 @@ proto::MovedPage Arrived(const proto::MovedPage& moved) {
   record.clear_last_modified();
   record.set_history(
       std::clamp<int64_t>(record.history(), 0, int64_t{1} << 62));
+  record.set_ready_ms(
+      std::min(record.ready_ms(), ToMillis(moment.now + kLongestWait)));
   return page;
+}
+
+HostUpdate Arrived(const HostUpdate& moved, const Moment& moment) {
+  HostUpdate host = moved;
+  host.record.set_rest_until_ms(std::min(host.record.rest_until_ms(),
+                                         ToMillis(moment.now + kLongestRest)));
+  host.record.set_delay_ms(std::min(host.record.delay_ms(),
+                                    absl::ToInt64Milliseconds(kLongestDelay)));
+  return host;
 }
 
 }  // namespace
@@ -158,12 +173,13 @@ absl::StatusOr<Receipt> CrawlDb::Receive(const Delivery& delivery,
   }
   std::vector<proto::MovedPage> moved;
   for (const proto::MovedPage& page : delivery.moved) {
-    moved.push_back(Arrived(page));
+    moved.push_back(Arrived(page, moment));
   }
   auto added = AddMoved(edit, std::move(moved), moment);
   if (!added.ok()) return added.status();
   for (const HostUpdate& update : delivery.hosts) {
-    if (absl::Status s = AddMovedHost(edit, update); !s.ok()) return s;
+    absl::Status s = AddMovedHost(edit, Arrived(update, moment));
+    if (!s.ok()) return s;
   }
   if (delivery.complete_for != 0) {
     pair->set_completed_for(

@@ -98,9 +98,10 @@ absl::Status CrawlDb::TakeBack(Edit& edit, SiteId site) {
     }
   }
   if (absl::Status s = AddWaiting(edit, {}, *waiting); !s.ok()) return s;
-  if (auto added = AddMoved(edit, std::move(pages), {}); !added.ok()) {
-    return added.status();
-  }
+  auto added = AddMoved(edit, std::move(pages), {});
+  if (!added.ok()) return added.status();
+  // Before the write: whoever looks too early looks once more for nothing.
+  pages_taken_back_ += static_cast<uint64_t>(*added);
   for (const auto& [key, update] : hosts) {
     if (absl::Status s = AddMovedHost(edit, update); !s.ok()) return s;
   }

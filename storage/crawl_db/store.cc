@@ -29,14 +29,20 @@ absl::Status BadRecord(std::string_view what) {
 absl::StatusOr<proto::PageRecord> DecodePage(std::string_view bytes) {
   proto::PageRecord record;
   if (!record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
-      !proto::PageState_IsValid(record.state()) ||
-      !proto::PagePlace_IsValid(record.place())) {
+      !IsSound(record)) {
     return BadRecord("a page's record");
   }
   return record;
 }
 
 }  // namespace
+
+bool IsSound(const proto::PageRecord& record) {
+  return proto::PageState_IsValid(record.state()) &&
+         proto::PagePlace_IsValid(record.place()) &&
+         proto::PageState_IsValid(record.before_block().state()) &&
+         proto::PagePlace_IsValid(record.before_block().place());
+}
 
 absl::Status FromRocksDb(const rocksdb::Status& status,
                          std::string_view doing) {

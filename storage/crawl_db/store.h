@@ -45,6 +45,10 @@ namespace gannet::storage {
 // disk, kDataLoss restore or repair, kFailedPrecondition fix and start again.
 absl::Status FromRocksDb(const rocksdb::Status& status, std::string_view doing);
 
+// Its enumerations are among those that there are: what came from a peer or
+// from the disk may hold any number.
+bool IsSound(const proto::PageRecord& record);
+
 // Two times of a host's rest that are not times, first of all that are due: a
 // rest that was cleared and ends with the next WakeDue, and one that has ended
 // while some of the host's pages still stand aside. Stored on disk.

@@ -443,7 +443,9 @@ TEST_F(MovingPumpTest, ForgedMovesAreRefused) {
            [&](peers::Batch& b) { b.set_moved(too_large); },
            [&](peers::Batch& b) { b.set_moved(empty_page); },
            [](peers::Batch& b) { b.clear_moved(); },
-           [](peers::Batch& b) { b.set_complete_for(b.epoch() + 1); }}) {
+           [](peers::Batch& b) {
+             b.set_complete_for(Stamp(b.term(), b.epoch() + 1));
+           }}) {
     TestStream stream(paris_);
     stream.damage = damage;
     const absl::Status refused = RunOver(stream);

@@ -38,7 +38,7 @@ class FenceTest : public testing::Test {
   // The filter of a site, if these peers have completed.
   static storage::HostFilter Of(const Map& map, const std::string& site,
                                 std::set<storage::SiteId> completed) {
-    const uint64_t epoch = map.placed_epoch();
+    const uint64_t epoch = PlacedStamp(map);
     return MayCrawl(MapView::Create(map, site).value(),
                     [=](const storage::Peer& peer) {
                       EXPECT_EQ(peer.incarnation, 7u);

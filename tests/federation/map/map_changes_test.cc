@@ -140,6 +140,48 @@ TEST(MapChangesTest, WhoLeavesOwnsNothingAndIsGoneWhenAllIsHandedOver) {
   EXPECT_EQ(FindSite(Invite(left, "rome").value(), "rome")->id(), 3);
 }
 
+TEST(MapChangesTest, WhoLeavesAndIsRestoredMeanwhileStillLeaves) {
+  const Map map = Settled(WithMember(Founded(), "paris"));
+  const Map leaving = Leave(map, "paris").value();
+  Applicant restored = From("paris");
+  const uint64_t before = restored.incarnation;
+  restored.incarnation = before + 1;
+  const Map again = Join(leaving, restored, before).value();
+  EXPECT_EQ(FindSite(again, "paris")->incarnation(), before + 1);
+  EXPECT_EQ(FindSite(again, "paris")->state(), proto::MapSite::LEAVING);
+  EXPECT_TRUE(IsSame(again.placement(), leaving.placement()));
+  EXPECT_TRUE(CheckMap(again).ok());
+  EXPECT_TRUE(absl::IsAlreadyExists(
+      Join(leaving, restored, /*replaces=*/before + 2).status()));
+}
+
+TEST(MapChangesTest, OfTwoThatAdoptAtOnceOneIsTheNewer) {
+  Map map = Settled(WithMember(Founded(), "paris"));
+  map = Settled(WithMember(map, "rome"));
+  const Map paris = Adopt(map, "paris", 0).value();
+  const Map rome = Adopt(map, "rome", 0).value();
+  EXPECT_EQ(TermNumber(paris.term()), TermNumber(rome.term()));
+  EXPECT_FALSE(Contradicts(paris, rome));
+  EXPECT_NE(IsNewer(paris, rome), IsNewer(rome, paris));
+  // And whoever adopts after that is newer than both.
+  const Map third = Adopt(paris, "tokyo", 0).value();
+  EXPECT_TRUE(IsNewer(third, paris));
+  EXPECT_TRUE(IsNewer(third, rome));
+  EXPECT_EQ(TermNumber(third.term()), 3);
+}
+
+// A registrar that was cut off made epochs that the next term makes again.
+TEST(MapChangesTest, AChangeOfALaterTermIsLaterWhateverItsEpoch) {
+  Map map = Settled(WithMember(Founded(), "paris"));
+  map = Settled(WithMember(map, "rome"));
+  const Map lost = Leave(Invite(map, "oslo").value(), "rome").value();
+  const Map adopted = Adopt(map, "paris", 0).value();
+  const Map moved = Leave(adopted, "rome").value();
+  EXPECT_EQ(lost.placed_epoch(), moved.placed_epoch());
+  EXPECT_LT(PlacedStamp(lost), PlacedStamp(moved));
+  EXPECT_LT(Stamp(lost), Stamp(adopted));
+}
+
 TEST(MapChangesTest, TheLastSiteAndTheRegistrarStay) {
   const Map one = Founded();
   EXPECT_TRUE(absl::IsFailedPrecondition(Leave(one, "tokyo").status()));
@@ -151,7 +193,7 @@ TEST(MapChangesTest, TheLastSiteAndTheRegistrarStay) {
   }
   const Map adopted = Adopt(two, "paris", 40).value();
   EXPECT_EQ(adopted.registrar(), 2);
-  EXPECT_EQ(adopted.term(), 2);
+  EXPECT_EQ(TermNumber(adopted.term()), 2);
   EXPECT_EQ(adopted.epoch(), 41);
   EXPECT_TRUE(Leave(adopted, "tokyo").ok());
 }

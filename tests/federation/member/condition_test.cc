@@ -68,7 +68,7 @@ TEST(IsQuietTest, WhilePagesMoveItIsNotQuiet) {
   EXPECT_FALSE(IsQuiet(moving, Idle(), Idle()));
   Conditions done = Idle();
   for (auto& [site, condition] : done) {
-    condition.set_handed_off_epoch(moving.placed_epoch());
+    condition.set_handed_off(PlacedStamp(moving));
   }
   EXPECT_TRUE(IsQuiet(moving, done, done));
   done[1].set_pages_to_hand_off(1);

@@ -357,7 +357,7 @@ TEST_F(StrangersTest, MovedPagesThatCannotBeAreRefused) {
   EXPECT_TRUE(absl::IsInvalidArgument(Put({batch})));
   // Complete for a change that is to come.
   batch = BatchOf(Next(), "");
-  batch.set_complete_for(greeting_.epoch() + 1);
+  batch.set_complete_for(Stamp(greeting_.term(), greeting_.epoch() + 1));
   EXPECT_TRUE(absl::IsInvalidArgument(Put({batch})));
   EXPECT_EQ(refused_batches(), before + 3);
   ExpectUntouched();

@@ -288,6 +288,17 @@ TEST_F(MovingTest, WhatMovesAndCannotBeIsRefused) {
   refuse([](Delivery& d) {
     d.moved[0].mutable_record()->set_place(static_cast<proto::PagePlace>(9));
   });
+  // What a block would make of it when it ends is looked at, too.
+  refuse([](Delivery& d) {
+    proto::BeforeBlock& before =
+        *d.moved[0].mutable_record()->mutable_before_block();
+    before.set_state(static_cast<proto::PageState>(100'000));
+  });
+  refuse([](Delivery& d) {
+    proto::BeforeBlock& before =
+        *d.moved[0].mutable_record()->mutable_before_block();
+    before.set_place(static_cast<proto::PagePlace>(-1));
+  });
   refuse([](Delivery& d) {
     d.mine.push_back(Found{PageOf(1, 1, 1), 1});
     d.cash_so_far = 8;
