@@ -39,20 +39,16 @@ absl::StatusOr<std::unique_ptr<SentUrls>> SentUrls::Load(
   return sent;
 }
 
-SentUrls::Changes SentUrls::Follow(const MapView& view) {
-  Changes changes;
+void SentUrls::Follow(const MapView& view) {
   std::map<storage::SiteId, uint64_t> now;
   for (const proto::MapSite* peer : view.peers()) {
     now[storage::SiteId{peer->id()}] = peer->incarnation();
   }
   for (const auto& [site, incarnation] : incarnations_) {
     const auto it = now.find(site);
-    if (it != now.end() && it->second == incarnation) continue;
-    cache_.Clear(site);
-    (it == now.end() ? changes.gone : changes.reborn).push_back(site);
+    if (it == now.end() || it->second != incarnation) cache_.Clear(site);
   }
   incarnations_ = std::move(now);
-  return changes;
 }
 
 absl::Status SentUrls::Save() {

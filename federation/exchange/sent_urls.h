@@ -1,11 +1,7 @@
 // SentUrls is the sent-URL cache in a site's life: it is loaded from the crawl
 // DB and kept there after each round, one of its salts is renewed each day, and
 // what it knows of a site is forgotten when that site begins a new life or is
-// gone: it may not have what it was sent.
-//
-// Whoever hears from Follow() that a site is to be sent everything again does
-// so before he calls Save(): until then the disk has the old lives, and a
-// process that is killed hears of it again.
+// gone: it may not have what it was sent (federation/member/losses.h).
 //
 // Used by one thread at a time.
 #pragma once
@@ -14,7 +10,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -45,14 +40,7 @@ class SentUrls {
 
   // To be called with each map before its first round: forgets what was sent to
   // sites that have begun another life since, or are gone.
-  struct Changes {
-    // Were known in another life: they are to be sent again what belongs to
-    // them.
-    std::vector<storage::SiteId> reborn;
-    // Were known, and are not in the map any more: what was theirs is others'.
-    std::vector<storage::SiteId> gone;
-  };
-  Changes Follow(const MapView& view);
+  void Follow(const MapView& view);
 
   // After a round: renews a salt if it is time, and puts all on the disk.
   absl::Status Save();

@@ -21,15 +21,24 @@ absl::StatusOr<storage::Peer> Membership::CheckCaller(
   if (view == nullptr) {
     return absl::FailedPreconditionError("this site is in no federation (yet)");
   }
-  if (greeting.federation() == view->map().federation() &&
+  // Who it is comes first: nothing is done for whoever poses as another.
+  const auto names_itself = [&] {
+    const proto::MapSite* site = FindSite(view->map(), greeting.site());
+    return !caller.is_secured ||
+           (caller.site_name.has_value() &&
+            (site == nullptr || caller.site_name == site->name()));
+  };
+  if (names_itself() && greeting.federation() == view->map().federation() &&
       IsNewer(greeting.term(), greeting.epoch(), view->map())) {
     // It goes by a newer map. That is fetched from itself, if it is known; a
     // site that only the newer map knows tries again in a moment.
-    if (const auto neighbour = NeighbourOf(greeting.site())) {
-      (void)neighbour->CatchUp();
-    } else {
-      for (const auto& [id, other] : neighbours()) (void)other->Beat();
+    const auto neighbour = NeighbourOf(greeting.site());
+    if (neighbour == nullptr) {
+      for (const auto& [id, other] : neighbours()) other->BeatNow();
+      return absl::UnavailableError(
+          "that site goes by a newer map, which is being looked for");
     }
+    (void)neighbour->CatchUp();
     view = maps_.view();
   }
   absl::StatusOr<storage::Peer> peer = CheckGreeting(*view, greeting);
@@ -161,7 +170,10 @@ absl::Status Membership::CompareAndSwapMap(
 // place in the map, address and all; and the other would take it back.
 absl::Status Membership::CheckOnlyLife(const peers::JoinRequest& request) {
   const auto view = maps_.view();
-  if (view == nullptr || request.process() == 0) return absl::OkStatus();
+  if (view == nullptr) return absl::OkStatus();
+  if (request.process() == 0) {
+    return absl::InvalidArgumentError("a site that does not name its process");
+  }
   for (const proto::MapSite& site : view->map().sites()) {
     if (site.name() != request.site().name() || !IsActive(site)) continue;
     if (view->self() != nullptr && site.id() == view->self()->id()) {

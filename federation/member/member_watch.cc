@@ -78,6 +78,7 @@ void Membership::Watch() {
              {{"epoch", Epoch(view->map())},
               {"term", std::to_string(TermNumber(view->map().term()))}});
         MeetNeighbours(*view);
+        if (settings_.on_map) settings_.on_map(*this);
         ApplyBlocks(*view);
         applied_ = view;
       }

@@ -28,10 +28,9 @@ Membership::Membership(MembershipSettings settings, storage::CrawlDb& crawl_db,
       incarnation_(incarnation),
       process_(Random64()),
       started_(settings_.steady_now()),
+      losses_(crawl_db),
       maps_(settings_.self.name,
-            [&crawl_db](const Map& map) {
-              return crawl_db.PutNote(kMapNote, map.SerializeAsString());
-            }),
+            [this](const Map& map) { return KeepMap(map); }),
       receiver_(settings_.receiver, crawl_db, maps_, canonicaliser, filter),
       hand_off_({}, crawl_db),
       registrar_(maps_, {.client_of =
@@ -61,6 +60,7 @@ absl::StatusOr<std::unique_ptr<Membership>> Membership::Start(
   } else if (!absl::IsNotFound(map.status())) {
     return map.status();
   }
+  if (absl::Status s = made->losses_.Load(); !s.ok()) return s;
   // A map of a file is read before anything is done by an older one.
   if (made->MapIsAFile()) made->ReadFile();
   auto server = PeerServer::Start(made->settings_.server, *made);
@@ -69,6 +69,14 @@ absl::StatusOr<std::unique_ptr<Membership>> Membership::Start(
   made->watch_ = std::thread([member = made.get()] { member->Watch(); });
   made->mover_ = std::thread([member = made.get()] { member->Move(); });
   return made;
+}
+
+absl::Status Membership::KeepMap(const Map& map) {
+  if (const auto before = maps_.view()) {
+    absl::Status s = losses_.Add(before->map(), map, settings_.self.name);
+    if (!s.ok()) return s;
+  }
+  return crawl_db_.PutNote(kMapNote, map.SerializeAsString());
 }
 
 Membership::~Membership() {
@@ -123,7 +131,7 @@ peers::Condition Membership::OwnCondition() {
   const HandOff::Progress moving = hand_off_.progress();
   condition->set_handed_off(moving.handed_off);
   condition->set_pages_to_hand_off(moving.pages_left);
-  if (settings_.is_busy && settings_.is_busy()) condition->set_is_idle(false);
+  if (!losses_.Get().empty()) condition->set_is_idle(false);
   if (settings_.pages_per_second) {
     condition->set_pages_per_second(settings_.pages_per_second());
   }
@@ -155,11 +163,13 @@ void Membership::AskNeighbours() {
 
 bool Membership::MayBeginRound() {
   for (const auto& [site, neighbour] : neighbours()) {
-    if (neighbour->Look().takes_us_for_a_copy) return false;
+    const NeighbourLook look = neighbour->Look();
+    if (look.takes_us_for_a_copy && look.is_alive) return false;
   }
   const auto view = maps_.view();
   return view != nullptr && view->self() != nullptr &&
-         view->self()->incarnation() == incarnation_ && !view->map().paused();
+         view->self()->incarnation() == incarnation_ && !view->map().paused() &&
+         CheckRules(view->map().rules(), settings_.self.rules).ok();
 }
 
 absl::StatusOr<storage::HostFilter> Membership::MayCrawl(
@@ -238,7 +248,8 @@ absl::StatusOr<Map> Membership::Adopt() {
   }
   uint64_t highest = view->map().epoch();
   for (const auto& [id, neighbour] : neighbours()) {
-    highest = std::max(highest, neighbour->Look().epoch);
+    const uint64_t epoch = neighbour->Look().epoch;
+    if (epoch < kLastEpoch) highest = std::max(highest, epoch);
   }
   auto next = federation::Adopt(view->map(), settings_.self.name, highest);
   if (!next.ok()) return next;

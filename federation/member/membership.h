@@ -34,6 +34,7 @@
 #include "federation/map/map_keeper.h"
 #include "federation/member/condition.h"
 #include "federation/member/lives.h"
+#include "federation/member/losses.h"
 #include "federation/member/neighbour.h"
 #include "federation/member/registrar_map.h"
 #include "federation/peers/peer_client.h"
@@ -48,6 +49,8 @@ namespace gannet::federation {
 using NoteEvent = std::function<void(
     std::string_view event,
     const std::vector<std::pair<std::string, std::string>>& fields)>;
+
+class Membership;
 
 struct MembershipSettings {
   // This site; its incarnation is the crawl DB's.
@@ -67,8 +70,9 @@ struct MembershipSettings {
   absl::Duration away_after = absl::Seconds(10);
 
   std::function<double()> pages_per_second;
-  // Something is done here that the crawl DB does not show: not idle.
-  std::function<bool()> is_busy;
+  // Called with each map that it takes up, by one thread at a time: what
+  // losses() name is to be sent again.
+  std::function<void(Membership&)> on_map;
   // Checks this site's invariants.
   std::function<absl::StatusOr<std::vector<storage::Check>>(bool full)> verify;
   NoteEvent note;
@@ -105,6 +109,8 @@ class Membership : private PeerVerbs {
   ~Membership() override;
 
   const MapHolder& maps() const { return maps_; }
+  // What others may have lost, and is to be sent again.
+  Losses& losses() { return losses_; }
   // Whether this site may begin a round: it is in the map, nobody paused, and
   // nobody takes it for a copy of itself.
   bool MayBeginRound() ABSL_LOCKS_EXCLUDED(mu_);
@@ -149,6 +155,9 @@ class Membership : private PeerVerbs {
 
   // The mover.
   void Move();
+
+  // Before it is gone by.
+  absl::Status KeepMap(const Map& map);
 
   // The watch.
   void Watch();
@@ -211,6 +220,7 @@ class Membership : private PeerVerbs {
   std::atomic<uint64_t> incarnation_;
   const uint64_t process_;
   const absl::Time started_;  // Steady.
+  Losses losses_;
   MapHolder maps_;
   BatchReceiver receiver_;
   HandOff hand_off_;

@@ -149,6 +149,12 @@ void Neighbour::OnHeard(const peers::Greeting& greeting) {
   changed_.SignalAll();
 }
 
+void Neighbour::BeatNow() {
+  storage::MutexLock lock(&mu_);
+  has_news_ = true;
+  changed_.SignalAll();
+}
+
 void Neighbour::OnReceived(uint64_t urls, uint64_t bytes) {
   ++received_batches_;
   received_urls_ += urls;

@@ -66,6 +66,8 @@ class Neighbour {
   // It called, and was let in.
   void OnHeard(const peers::Greeting& greeting) ABSL_LOCKS_EXCLUDED(mu_);
   void OnReceived(uint64_t urls, uint64_t bytes);
+  // Its beat thread calls at once, and so hears of a newer map.
+  void BeatNow() ABSL_LOCKS_EXCLUDED(mu_);
 
   // Fetches its map, if that is newer.
   absl::Status CatchUp();

@@ -1,12 +1,13 @@
 #include "sites/agent/resend.h"
 
-#include <map>
-#include <optional>
+#include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "jobs/fetch/steady_now.h"
 
 namespace gannet::sites {
 namespace {
@@ -15,6 +16,8 @@ constexpr size_t kAtOnce = 2000;
 // Nobody knows how deep it was when it was first found; a link is at least
 // this.
 constexpr uint32_t kDepth = 1;
+constexpr absl::Duration kFirstRest = absl::Seconds(5);
+constexpr absl::Duration kLongestRest = absl::Minutes(5);
 
 }  // namespace
 
@@ -29,53 +32,90 @@ Resend::Resend(storage::SiteStore& store,
 Resend::~Resend() { End(); }
 
 void Resend::End() {
-  stop_ = true;
+  storage::MutexLock lock(&begin_mu_);
+  has_ended_ = true;
+  Stop();
+}
+
+void Resend::Stop() {
+  {
+    storage::MutexLock lock(&mu_);
+    stop_ = true;
+    stopped_.SignalAll();
+  }
   if (thread_.joinable()) thread_.join();
   stop_ = false;
+  under_way_.reset();
 }
 
-void Resend::Begin(std::shared_ptr<const federation::MapView> view,
-                   const federation::SentUrls::Changes& changes) {
-  const bool was_cut_off = is_busy_;
-  End();
-  if (!was_cut_off && !has_failed_) {
-    reborn_.clear();
-    somebody_is_gone_ = false;
+bool Resend::Rest(absl::Duration time) {
+  const absl::Time until = jobs::SteadyNow() + time;
+  storage::MutexLock lock(&mu_);
+  while (!stop_) {
+    const absl::Duration left = until - jobs::SteadyNow();
+    if (left <= absl::ZeroDuration()) break;
+    stopped_.WaitFor(&mu_, left);
   }
-  reborn_.insert(changes.reborn.begin(), changes.reborn.end());
-  somebody_is_gone_ = somebody_is_gone_ || !changes.gone.empty();
-  is_busy_ = true;
-  has_failed_ = false;
-  thread_ = std::thread([this, view = std::move(view)] { Run(*view); });
+  return !stop_;
 }
 
-void Resend::Run(const federation::MapView& view) {
-  int64_t sent = 0;
-  const absl::Status status = Walk(view, sent);
-  if (stop_) return;  // Still busy: whoever comes next begins anew.
-  has_failed_ = !status.ok();
-  is_busy_ = false;
-  if (status.ok()) {
-    log_.Info("sent_again", {{"urls", sent}});
-  } else {
+void Resend::Begin(const federation::MapHolder& maps,
+                   federation::Losses& losses,
+                   std::function<void()> on_foreign) {
+  List list = losses.Get();
+  const auto view = maps.view();
+  // A site that is in no map has nobody to send to: it is done when it is back.
+  if (list.empty() || view == nullptr || view->self() == nullptr) return;
+  storage::MutexLock lock(&begin_mu_);
+  if (has_ended_ || under_way_ == list.version) return;
+  Stop();
+  under_way_ = list.version;
+  thread_ = std::thread([this, &maps, &losses, list = std::move(list),
+                         on_foreign = std::move(on_foreign)] {
+    Run(maps, losses, list, on_foreign);
+  });
+}
+
+void Resend::Run(const federation::MapHolder& maps, federation::Losses& losses,
+                 const List& list, const std::function<void()>& on_foreign) {
+  absl::Duration rest = kFirstRest;
+  do {
+    int64_t sent = 0;
+    absl::Status status = Walk(maps, list, sent);
+    if (stop_) return;  // Whoever comes next begins anew.
+    if (on_foreign) on_foreign();
+    if (status.ok()) status = losses.Forget(list);
+    if (status.ok()) {
+      log_.Info("sent_again", {{"urls", sent}});
+      return;
+    }
     log_.Warning("send_again_failed",
                  {{"error", std::string(status.message())}});
-  }
+    rest = std::min(2 * rest, kLongestRest);
+  } while (Rest(rest));
 }
 
-absl::Status Resend::Walk(const federation::MapView& view, int64_t& sent) {
-  if (view.self() == nullptr) return absl::OkStatus();
-  const storage::SiteId self{view.self()->id()};
-  const bool is_moving = federation::IsHandingOff(view.map());
-  std::map<storage::PageKey, storage::SiteId> batch;
+absl::Status Resend::Walk(const federation::MapHolder& maps, const List& list,
+                          int64_t& sent) {
+  const auto begun_with = maps.view();
+  const federation::Map& map = begun_with->map();
+  std::set<storage::PageKey> batch;
   absl::Status status;
   const auto flush = [&] {
+    // The newest: channels may have moved since this began.
+    const auto view = maps.view();
+    if (view->self() == nullptr) {
+      status = absl::FailedPreconditionError("this site was removed");
+      return false;
+    }
+    const storage::SiteId self{view->self()->id()};
     std::vector<storage::Found> mine;
     std::vector<std::pair<storage::SiteId, storage::Found>> others;
-    for (const auto& [page, owner] : batch) {
+    for (const storage::PageKey& page : batch) {
       storage::Found url;
       url.page = page;
       url.depth = kDepth;
+      const storage::SiteId owner = view->OwnerOf(page.bytes).value_or(self);
       if (owner == self) {
         mine.push_back(std::move(url));
       } else {
@@ -89,12 +129,17 @@ absl::Status Resend::Walk(const federation::MapView& view, int64_t& sent) {
     return status.ok();
   };
   // Theirs now, or theirs before: the previous owner of what a site had that is
-  // gone is nobody.
-  const auto is_wanted = [&](const storage::PageKey& page,
-                             storage::SiteId owner) {
-    if (reborn_.contains(owner)) return true;
-    return somebody_is_gone_ &&
-           (!is_moving || !view.PreviousOwnerOf(page.bytes).has_value());
+  // gone is nobody. After two moves in haste who had it last is not known.
+  const bool previous_is_known =
+      federation::IsHandingOff(map) && !map.in_haste();
+  const auto is_wanted = [&](const storage::PageKey& page) {
+    const std::optional<storage::SiteId> owner =
+        begun_with->OwnerOf(page.bytes);
+    if (!owner.has_value()) return false;
+    if (list.reborn.contains(*owner)) return true;
+    return list.somebody_is_gone &&
+           (!previous_is_known ||
+            !begun_with->PreviousOwnerOf(page.bytes).has_value());
   };
   storage::Url url;
   absl::Status walked = store_.archive().ForEachOutlinks(
@@ -106,9 +151,7 @@ absl::Status Resend::Walk(const federation::MapView& view, int64_t& sent) {
             continue;
           }
           storage::PageKey page = storage::PageKeyOf(url);
-          const std::optional<storage::SiteId> owner = view.OwnerOf(page.bytes);
-          if (!owner.has_value() || !is_wanted(page, *owner)) continue;
-          batch.emplace(std::move(page), *owner);
+          if (is_wanted(page)) batch.insert(std::move(page));
         }
         return !stop_ && (batch.size() < kAtOnce || flush());
       });

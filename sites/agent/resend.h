@@ -2,17 +2,18 @@
 // site's archive that belong to a site which begins another life, or that
 // belonged to one that is gone (the papers' re-execution, nc-can-lbi 2.1).
 // Without cash: that was given, and is lost with who had it. Runs in a thread
-// of its own, one job at a time. Thread-safe.
+// of its own; what fails is tried again. Thread-safe.
 #pragma once
 
 #include <atomic>
-#include <memory>
-#include <set>
+#include <functional>
+#include <optional>
 #include <thread>
 
-#include "federation/exchange/sent_urls.h"
-#include "federation/map/map_view.h"
+#include "federation/map/map_holder.h"
+#include "federation/member/losses.h"
 #include "sites/agent/log.h"
+#include "storage/mutex.h"
 #include "storage/site_store/site_store.h"
 #include "storage/url/canonical.h"
 #include "storage/url/filter.h"
@@ -24,30 +25,38 @@ class Resend {
   // All must outlive this.
   Resend(storage::SiteStore& store, const storage::Canonicaliser& canonicaliser,
          const storage::UrlFilter& filter, Log& log);
-  ~Resend();  // Ends what is under way: it begins anew after a restart.
+  ~Resend();  // As End().
 
-  // Begins with what `changes` ask for; with what earlier ones did, too, if
-  // that was under way.
-  void Begin(std::shared_ptr<const federation::MapView> view,
-             const federation::SentUrls::Changes& changes);
-
-  bool is_busy() const { return is_busy_; }
-  // All that was asked for is in the outboxes.
-  bool is_done() const { return !is_busy_ && !has_failed_; }
+  // To be called with each new map. Does what `losses` ask for, and tells them
+  // when it is done; goes on if it is under way and there is no more to do.
+  // `on_foreign` is called when URLs were put here that may be another site's
+  // by now. All must live until End().
+  void Begin(const federation::MapHolder& maps, federation::Losses& losses,
+             std::function<void()> on_foreign) ABSL_LOCKS_EXCLUDED(begin_mu_);
+  // Ends what is under way, which begins anew after a restart, and for good.
+  void End() ABSL_LOCKS_EXCLUDED(begin_mu_);
 
  private:
-  void Run(const federation::MapView& view);
-  absl::Status Walk(const federation::MapView& view, int64_t& sent);
-  void End();
+  using List = federation::Losses::List;
+  void Run(const federation::MapHolder& maps, federation::Losses& losses,
+           const List& list, const std::function<void()>& on_foreign);
+  absl::Status Walk(const federation::MapHolder& maps, const List& list,
+                    int64_t& sent);
+  bool Rest(absl::Duration time) ABSL_LOCKS_EXCLUDED(mu_);
+  void Stop() ABSL_EXCLUSIVE_LOCKS_REQUIRED(begin_mu_);
 
   storage::SiteStore& store_;
   const storage::Canonicaliser& canonicaliser_;
   const storage::UrlFilter& filter_;
   Log& log_;
-  std::set<storage::SiteId> reborn_;
-  bool somebody_is_gone_ = false;
-  std::atomic<bool> is_busy_ = false, has_failed_ = false, stop_ = false;
-  std::thread thread_;
+  storage::Mutex begin_mu_;
+  bool has_ended_ ABSL_GUARDED_BY(begin_mu_) = false;
+  // The list's version.
+  std::optional<uint64_t> under_way_ ABSL_GUARDED_BY(begin_mu_);
+  std::thread thread_ ABSL_GUARDED_BY(begin_mu_);
+  std::atomic<bool> stop_ = false;
+  storage::Mutex mu_;
+  storage::Condition stopped_;
 };
 
 }  // namespace gannet::sites

@@ -112,10 +112,12 @@ class SiteFederation::Parts {
  public:
   Parts(const SiteConfig& config, storage::SiteStore& store, Log& log)
       : config(config), store(store), log(log) {}
+  // What is sent again asks the membership.
+  ~Parts() {
+    if (resend != nullptr) resend->End();
+  }
 
   absl::Status Start();
-  // Sites that begin another life, or are gone, are sent anew what is theirs.
-  void Follow(const std::shared_ptr<const federation::MapView>& view);
   absl::StatusOr<Map> MapNow() {
     const auto view = membership->maps().view();
     if (view == nullptr) return InNoneYet(membership->Look().error);
@@ -134,20 +136,6 @@ class SiteFederation::Parts {
   // The last, so that it ends first: it asks the others.
   std::unique_ptr<Membership> membership;
 };
-
-void SiteFederation::Parts::Follow(
-    const std::shared_ptr<const federation::MapView>& view) {
-  const federation::SentUrls::Changes changes = sent->Follow(*view);
-  if (!changes.reborn.empty() || !changes.gone.empty()) {
-    resend->Begin(view, changes);
-  }
-  for (const storage::SiteId site : changes.reborn) {
-    log.Info("site_reborn", {{"site", static_cast<int64_t>(site)}});
-  }
-  for (const storage::SiteId site : changes.gone) {
-    log.Info("site_gone", {{"site", static_cast<int64_t>(site)}});
-  }
-}
 
 absl::Status SiteFederation::Parts::Start() {
   absl::Status lost;
@@ -199,7 +187,10 @@ absl::Status SiteFederation::Parts::Start() {
   }
   settings.receiver.most_host_pages = config.urls.max_pages_per_host;
   settings.receiver.now = [] { return absl::Now(); };
-  settings.is_busy = [this] { return resend->is_busy(); };
+  settings.on_map = [this](Membership& member) {
+    resend->Begin(member.maps(), member.losses(),
+                  [&member] { member.OnForeignPages(); });
+  };
   settings.pages_per_second = [this] { return page_rate.Look(); };
   settings.verify = [this](bool full) { return store.Verify(full); };
   settings.steady_now = jobs::SteadyNow;
@@ -253,17 +244,12 @@ jobs::FederationNow SiteFederation::Look() {
   now.may_begin = membership.MayBeginRound() && may_crawl.ok();
   now.may_crawl = may_crawl.ok() ? *std::move(may_crawl)
                                  : [](std::string_view) { return false; };
-  parts_->Follow(now.map);
+  parts_->sent->Follow(*now.map);
   now.sent = &parts_->sent->cache();
   return now;
 }
 
-absl::Status SiteFederation::OnSettled() {
-  // Until then the disk has the old lives: a process that is killed begins
-  // anew.
-  if (!parts_->resend->is_done()) return absl::OkStatus();
-  return parts_->sent->Save();
-}
+absl::Status SiteFederation::OnSettled() { return parts_->sent->Save(); }
 
 // --- For operators
 // ---------------------------------------------------------------

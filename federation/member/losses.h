@@ -1,0 +1,53 @@
+// Losses remembers which sites may have lost what they were sent, until it was
+// sent again: those that began another life, and those that are gone. It is on
+// the disk before the map that tells of them, so that a process which is killed
+// in between hears of it again. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <set>
+
+#include "absl/status/status.h"
+#include "federation/map/map_check.h"
+#include "storage/crawl_db/crawl_db.h"
+#include "storage/mutex.h"
+
+namespace gannet::federation {
+
+class Losses {
+ public:
+  // `crawl_db` must outlive this.
+  explicit Losses(storage::CrawlDb& crawl_db) : crawl_db_(crawl_db) {}
+
+  absl::Status Load() ABSL_LOCKS_EXCLUDED(mu_);
+
+  struct List {
+    // Began another life: they are to be sent again what belongs to them.
+    std::set<storage::SiteId> reborn;
+    // What was theirs is others' now, who may not have it.
+    bool somebody_is_gone = false;
+    uint64_t version = 0;
+
+    bool empty() const { return reborn.empty() && !somebody_is_gone; }
+  };
+  List Get() const ABSL_LOCKS_EXCLUDED(mu_);
+
+  // What the second map tells that the first did not; `self` is not looked for.
+  // Numbers of sites are never given twice: one that came and went between the
+  // two is not missed.
+  absl::Status Add(const Map& before, const Map& after, std::string_view self)
+      ABSL_LOCKS_EXCLUDED(mu_);
+
+  // All that `sent` names was sent again. Forgotten, unless there is more by
+  // now: then all of it is sent once more.
+  absl::Status Forget(const List& sent) ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  absl::Status Keep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  storage::CrawlDb& crawl_db_;
+  mutable storage::Mutex mu_;
+  List list_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace gannet::federation
