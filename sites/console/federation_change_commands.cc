@@ -82,7 +82,8 @@ void AddJoin(Command& parent) {
       "A site whose configuration names its federation asks by itself; this\n"
       "asks at once and says what came of it. It must have been invited:\n"
       "'gannet federation invite NAME' at any site. Where the map is a file,\n"
-      "the map with this site in it is printed, the first one if there is none.");
+      "the map with this site in it is printed, the first one if there is "
+      "none.");
   command.Run([flags] {
     admin::ChangeFederationRequest request;
     request.set_verb("join");

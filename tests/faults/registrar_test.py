@@ -39,6 +39,13 @@ class Away(Registrar):
         self.assertIn("federation adopt", said)
         zurich.wait_for(lambda: not zurich.federation().get("registrar_reachable"), 20,
                         "the registrar to be away")
+        # Who does not answer is not broken.
+        verify = zurich.start("federation", "verify")
+        out, _ = verify.communicate(timeout=60)
+        self.assertEqual(verify.returncode, 4, out)
+        self.assertRegex(out, "UNKNOWN +tokyo: ")
+        self.assertIn("verify again when they do", out)
+        self.assertNotIn("backup", out)
         # They have crawled and exchanged meanwhile.
         self.assertGreater(self.received(lima, "zurich"), received)
         tokyo.serve()

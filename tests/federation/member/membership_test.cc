@@ -264,13 +264,6 @@ TEST_F(MembershipTest, WorkThatCameThisMomentIsNotQuietAnyMore) {
   }
 }
 
-TEST_F(MembershipTest, WithoutAnAnswerOfAllItIsNotQuiet) {
-  Found(2);
-  ASSERT_TRUE(Becomes([&] { return tokyo()->Look().is_quiet; }));
-  paris().Stop();
-  EXPECT_FALSE(tokyo()->Look().is_quiet);
-}
-
 TEST_F(MembershipTest, AnIdleFederationIsQuietAndOneWithWorkIsNot) {
   Found(2);
   EXPECT_TRUE(Becomes([&] { return tokyo()->Look().is_quiet; }));
