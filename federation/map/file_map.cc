@@ -41,7 +41,9 @@ absl::StatusOr<Map> FileMap::Get() {
   std::ifstream in(path_);
   if (!in) {
     return absl::NotFoundError(fmt::format(
-        "there is no map {}; copy the federation's map there", path_));
+        "there is no map {}; copy the federation's map there, or begin one: "
+        "'gannet federation join' prints the first, with this site in it",
+        path_));
   }
   std::ostringstream text;
   text << in.rdbuf();

@@ -168,7 +168,7 @@ absl::Status CheckPeerAddress(std::string_view address) {
 absl::Status CheckRules(const MapRules& federations, const MapRules& sites) {
   const auto differs = [](std::string_view rule, std::string_view theirs,
                           std::string_view ours) {
-    return absl::FailedPreconditionError(fmt::format(
+    return absl::InvalidArgumentError(fmt::format(
         "this site's rules are not the federation's: {} is '{}' here and '{}' "
         "there; all sites must judge URLs alike",
         rule, ours, theirs));

@@ -52,7 +52,7 @@ absl::Status CheckMap(const Map& map);
 // Letters, digits, '-', '_' and '.', as in archive files and certificates.
 absl::Status CheckSiteName(std::string_view name);
 absl::Status CheckPeerAddress(std::string_view address);
-// kFailedPrecondition names the rule that differs, and both values.
+// kInvalidArgument names the rule that differs, and both values.
 absl::Status CheckRules(const proto::MapRules& federations,
                         const proto::MapRules& sites);
 // Of a site that has joined, or wants to.

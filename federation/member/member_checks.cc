@@ -24,15 +24,16 @@ const peers::PairCounts* FindPair(const Conditions& all, uint32_t site,
 // whatever runs meanwhile: what was acknowledged in the first is received in
 // the second, and what is received in the second is sent in the third. Where
 // the numbers are equal, so must the cash be.
-storage::Check CheckPair(const proto::MapSite& from, const proto::MapSite& to,
-                         const Conditions& first, const Conditions& second,
-                         const Conditions& third) {
-  storage::Check check;
+FederationCheck CheckPair(const proto::MapSite& from, const proto::MapSite& to,
+                          const Conditions& first, const Conditions& second,
+                          const Conditions& third) {
+  FederationCheck check;
   check.name = fmt::format("I3: {} to {}", from.name(), to.name());
   const peers::PairCounts* before = FindPair(first, from.id(), to.id());
   const peers::PairCounts* there = FindPair(second, to.id(), from.id());
   const peers::PairCounts* after = FindPair(third, from.id(), to.id());
   if (before == nullptr || there == nullptr || after == nullptr) {
+    check.is_unanswered = true;
     check.detail = "one of the two did not answer, or has another map";
     return check;
   }
@@ -123,7 +124,7 @@ Conditions Membership::AskConditions() {
   return all;
 }
 
-absl::StatusOr<std::vector<storage::Check>> Membership::VerifyAll(bool full) {
+absl::StatusOr<std::vector<FederationCheck>> Membership::VerifyAll(bool full) {
   const auto view = maps_.view();
   if (view == nullptr) {
     return absl::FailedPreconditionError("this site is in no federation");
@@ -139,20 +140,24 @@ absl::StatusOr<std::vector<storage::Check>> Membership::VerifyAll(bool full) {
       },
       [&](peers::VerifyReply& reply) { return VerifySelf(full, reply); });
 
-  std::vector<storage::Check> checks;
+  std::vector<FederationCheck> checks;
   for (const proto::MapSite& site : view->map().sites()) {
     if (!IsActive(site)) continue;
     const auto reply = replies.find(site.id());
     if (reply == replies.end() || !reply->second.ok()) {
-      checks.push_back({site.name(), false,
-                        reply == replies.end()
-                            ? "has not been met yet"
-                            : std::string(reply->second.status().message())});
+      const absl::Status status = reply == replies.end()
+                                      ? absl::UnavailableError("not met yet")
+                                      : reply->second.status();
+      // Data that cannot be read is a finding, not silence.
+      checks.push_back(
+          {{site.name(), false, std::string(status.message())},
+           !absl::IsDataLoss(status) && !absl::IsInternal(status)});
       continue;
     }
     for (const auto& said : reply->second->checks()) {
-      checks.push_back({fmt::format("{}: {}", site.name(), said.name()),
-                        said.ok(), said.detail()});
+      checks.push_back({{fmt::format("{}: {}", site.name(), said.name()),
+                         said.ok(), said.detail()},
+                        /*is_unanswered=*/false});
     }
   }
   const Conditions first = AskConditions();

@@ -1,5 +1,7 @@
 // Membership's two threads: the mover hands over what others own, the watch
 // does what the map asks for.
+#include <fmt/format.h>
+
 #include <optional>
 #include <set>
 #include <utility>
@@ -17,7 +19,11 @@ constexpr char kBlockedNote[] = "blocked_by_map";
 
 constexpr absl::Duration kWatchEvery = absl::Milliseconds(300);
 constexpr absl::Duration kMoveEvery = absl::Milliseconds(200);
-constexpr absl::Duration kJoinEvery = absl::Seconds(2);
+// Asking another site would bring the same answer.
+bool IsRefusal(const absl::Status& status) {
+  return absl::IsPermissionDenied(status) || absl::IsAlreadyExists(status) ||
+         absl::IsInvalidArgument(status) || absl::IsUnimplemented(status);
+}
 
 std::string Epoch(const Map& map) { return std::to_string(map.epoch()); }
 
@@ -102,7 +108,21 @@ void Membership::ReadFile() {
   absl::StatusOr<Map> map = file_->Get();
   absl::Status status = map.status();
   if (status.ok()) status = maps_.Offer(*map);
-  SetError(status.ok() ? "" : std::string(status.message()));
+  if (!status.ok()) {
+    SetError(std::string(status.message()));
+    return;
+  }
+  const auto view = maps_.view();
+  if (view->self() == nullptr) {
+    SetError(WhyNotIn(status));
+  } else if (view->self()->incarnation() != incarnation_) {
+    SetError(
+        "the map knows another incarnation of this site: 'gannet federation "
+        "join' here prints the map with this one");
+  } else {
+    is_reborn_ = false;
+    SetError("");
+  }
 }
 
 // A site that has no map and nobody to ask for one is the first.
@@ -118,17 +138,61 @@ void Membership::Found() {
 }
 
 void Membership::JoinIfNeeded() {
-  if (MapIsAFile() || settings_.steady_now() < next_join_) return;
+  if (MapIsAFile()) return;
   const auto view = maps_.view();
   if (view != nullptr && view->self() != nullptr &&
       view->self()->incarnation() == incarnation_ &&
       view->self()->address() == settings_.self.address) {
     SetError("");
+    join_refused_.Reset();
+    join_unheard_.Reset();
+    next_join_ = absl::InfinitePast();
     return;
   }
-  next_join_ = settings_.steady_now() + kJoinEvery;
+  if (settings_.steady_now() < next_join_) return;
   const absl::Status status = JoinNow();
-  SetError(status.ok() ? "" : std::string(status.message()));
+  SetError(status.ok() ? "" : WhyNotIn(status));
+  next_join_ = settings_.steady_now() +
+               (IsRefusal(status) ? join_refused_ : join_unheard_).Next();
+}
+
+// The same words each time, so that the log says it once.
+std::string Membership::WhyNotIn(const absl::Status& refused) const {
+  const std::string why(refused.message());
+  const auto view = maps_.view();
+  if (view == nullptr || view->self() != nullptr) return why;
+  if (FindSite(view->map(), settings_.self.name) != nullptr) {
+    return MapIsAFile() ? "this site is invited: 'gannet federation join' here "
+                          "prints the map with this site in it"
+                        : why;
+  }
+  std::string text = fmt::format(
+      "this site is not in the map of epoch {}: it was removed, or it left. If "
+      "it is to stay out, stop it. If it is to come back: 'gannet federation "
+      "invite {}' at a site of the federation, then ",
+      view->map().epoch(), settings_.self.name);
+  text += MapIsAFile() ? "'gannet federation join' here, which prints the map "
+                         "with this site in it"
+                       : fmt::format(
+                             "it joins by itself within {}; at once "
+                             "with 'gannet federation join' here",
+                             absl::FormatDuration(kLongestRefused));
+  // That it is not invited was said.
+  const bool is_news = !refused.ok() && !absl::IsPermissionDenied(refused);
+  return is_news ? text + " (now: " + why + ")" : text;
+}
+
+absl::Status Membership::BeReborn() {
+  if (is_reborn_.exchange(true)) return absl::OkStatus();
+  absl::Status status = crawl_db_.Reincarnate();
+  const auto identity = crawl_db_.identity();
+  if (status.ok()) status = identity.status();
+  if (status.ok()) {
+    incarnation_ = identity->incarnation();
+  } else {
+    is_reborn_ = false;
+  }
+  return status;
 }
 
 absl::Status Membership::JoinNow(const std::string& asked) {
@@ -141,13 +205,8 @@ absl::Status Membership::JoinNow(const std::string& asked) {
   if (view != nullptr) {
     if (view->self() != nullptr) {
       request.set_replaces(view->self()->incarnation());
-    } else if (!is_reborn_.exchange(true)) {
-      // Removed as dead, and back: what others sent to that life is lost to
-      // them, so this is another one.
-      if (absl::Status s = crawl_db_.Reincarnate(); !s.ok()) return s;
-      const auto identity = crawl_db_.identity();
-      if (!identity.ok()) return identity.status();
-      incarnation_ = identity->incarnation();
+    } else if (absl::Status s = BeReborn(); !s.ok()) {
+      return s;
     }
   }
   proto::MapSite& site = *request.mutable_site();
@@ -172,10 +231,10 @@ absl::Status Membership::JoinNow(const std::string& asked) {
   absl::Status status = absl::FailedPreconditionError(
       "there is nobody to ask: federation.join names a site's address");
   for (const auto& [address, name] : doors) {
-    PeerClient client(settings_.connect(address, name),
-                      name.empty() ? "at " + address : name);
+    PeerClient client(settings_.connect(address, name), name, address);
     peers::MapReply reply;
     status = client.Join(request, reply);
+    if (IsRefusal(status)) return status;
     if (!status.ok()) continue;
     status = maps_.Offer(reply.map());
     if (!status.ok()) continue;
@@ -214,7 +273,8 @@ void Membership::MeetNeighbours(const MapView& view) {
                        .steady_now = settings_.steady_now},
         *site,
         std::make_shared<PeerClient>(
-            settings_.connect(site->address(), site->name()), site->name()));
+            settings_.connect(site->address(), site->name()), site->name(),
+            site->address()));
   }
   {
     storage::MutexLock lock(&mu_);

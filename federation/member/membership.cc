@@ -190,7 +190,7 @@ FederationLook Membership::Look() {
     for (const auto& [id, neighbour] : neighbours()) {
       look.neighbours[id] = neighbour->Look();
       if (id == registrar) {
-        look.registrar_is_reachable = look.neighbours[id].is_alive;
+        look.registrar_is_reachable = look.neighbours[id].answers;
       }
     }
   }
@@ -223,6 +223,10 @@ absl::StatusOr<Map> Membership::Change(const MapChange& change) {
 }
 
 absl::StatusOr<Map> Membership::MapWithSelf() {
+  if (const auto view = maps_.view();
+      view != nullptr && view->self() == nullptr) {
+    if (absl::Status s = BeReborn(); !s.ok()) return s;
+  }
   Applicant self = settings_.self;
   self.incarnation = incarnation_;
   const absl::StatusOr<Map> map = file_->Get();

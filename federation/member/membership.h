@@ -32,6 +32,7 @@
 #include "federation/map/map_changes.h"
 #include "federation/map/map_holder.h"
 #include "federation/map/map_keeper.h"
+#include "federation/member/back_off.h"
 #include "federation/member/condition.h"
 #include "federation/member/lives.h"
 #include "federation/member/losses.h"
@@ -83,12 +84,19 @@ struct MembershipSettings {
 struct FederationLook {
   std::shared_ptr<const MapView> view;  // Null: in none (yet).
   bool is_quiet = false;
+  // The last call to it was answered (or it is this site).
   bool registrar_is_reachable = false;
   std::string error;  // Why it is not in the map, or cannot read it.
   peers::Condition self;
   std::map<uint32_t, NeighbourLook> neighbours;  // By id.
   BatchReceiver::Counts received;
   uint64_t refused_calls = 0;  // Of strangers, and of broken peers.
+};
+
+// One check of `federation verify`.
+struct FederationCheck : storage::Check {
+  // It could not be made: a site did not answer. Nothing is known to be broken.
+  bool is_unanswered = false;
 };
 
 // What a change of the map would move.
@@ -144,7 +152,7 @@ class Membership : private PeerVerbs {
   absl::StatusOr<Plan> MakePlan(const MapChange& change);
   // Every site checks itself; then what each pair says of the other is
   // compared.
-  absl::StatusOr<std::vector<storage::Check>> VerifyAll(bool full);
+  absl::StatusOr<std::vector<FederationCheck>> VerifyAll(bool full);
 
  private:
   Membership(MembershipSettings settings, storage::CrawlDb& crawl_db,
@@ -152,6 +160,13 @@ class Membership : private PeerVerbs {
              const storage::UrlFilter& filter);
 
   using Neighbours = std::map<uint32_t, std::shared_ptr<Neighbour>>;
+
+  // Who is refused asks again later and later: each of its calls is counted as
+  // refused by whom it asks, and only an administrator can help it. Who finds
+  // nobody, or must wait until channels have moved, asks again soon.
+  static constexpr absl::Duration kFirstJoin = absl::Seconds(2);
+  static constexpr absl::Duration kLongestRefused = absl::Minutes(2);
+  static constexpr absl::Duration kLongestUnheard = absl::Seconds(5);
 
   // The mover.
   void Move();
@@ -164,6 +179,11 @@ class Membership : private PeerVerbs {
   void ReadFile();
   void Found();
   void JoinIfNeeded() ABSL_LOCKS_EXCLUDED(mu_);
+  // A site that was removed as dead and is back: what others sent to that life
+  // is lost to them, so this is another one. Once, until it is in the map.
+  absl::Status BeReborn();
+  // What an administrator should do about a site that is not in the map.
+  std::string WhyNotIn(const absl::Status& refused) const;
   void MeetNeighbours(const MapView& view) ABSL_LOCKS_EXCLUDED(mu_);
   void ApplyBlocks(const MapView& view);
   void FinishHandOffIfDone(const MapView& view);
@@ -240,6 +260,8 @@ class Membership : private PeerVerbs {
 
   // The watch's own.
   absl::Time next_join_ = absl::InfinitePast();
+  BackOff join_refused_{kFirstJoin, kLongestRefused};
+  BackOff join_unheard_{kFirstJoin, kLongestUnheard};
   std::atomic<bool> is_reborn_ = false;  // Since it was removed.
   std::shared_ptr<const MapView> applied_;
   Conditions last_look_;

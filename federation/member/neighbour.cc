@@ -4,11 +4,14 @@
 #include <utility>
 
 #include "federation/exchange/greeting.h"
+#include "federation/member/back_off.h"
 
 namespace gannet::federation {
 namespace {
 
 constexpr absl::Duration kFirstRest = absl::Milliseconds(200);
+// Also how long a receiver whose disk was full waits for the next batch when
+// there is room again.
 constexpr absl::Duration kLongestRest = absl::Seconds(5);
 
 }  // namespace
@@ -72,9 +75,12 @@ absl::Status Neighbour::Beat() {
   const absl::Time asked = parts_.steady_now();
   const absl::Status status =
       client_->Beat(request, reply, parts_.beat_at_most);
-  if (!absl::IsUnavailable(status)) {
+  {
     storage::MutexLock lock(&mu_);
-    takes_us_for_a_copy_ = absl::IsAlreadyExists(status);
+    answers_ = status.ok();
+    if (!absl::IsUnavailable(status)) {
+      takes_us_for_a_copy_ = absl::IsAlreadyExists(status);
+    }
   }
   if (!status.ok()) {
     SetError(&Neighbour::beat_error_, status);
@@ -113,7 +119,7 @@ absl::Status Neighbour::CatchUp() {
 }
 
 void Neighbour::PumpLoop() {
-  absl::Duration rest = kFirstRest;
+  BackOff rest(kFirstRest, kLongestRest);
   while (!stop_) {
     absl::Status status;
     const auto view = parts_.maps.view();
@@ -123,18 +129,17 @@ void Neighbour::PumpLoop() {
       const std::unique_ptr<PutStream> stream = client_->OpenPut();
       const uint64_t before = pump_.counts().batches;
       status = pump_.Run(*stream, stop_);
-      if (pump_.counts().batches > before) rest = kFirstRest;
+      if (pump_.counts().batches > before) rest.Reset();
     }
     if (stop_) return;
     if (status.ok()) {  // A new map.
-      rest = kFirstRest;
+      rest.Reset();
       SetError(&Neighbour::pump_error_, status);
       continue;
     }
     // Both sides may take up a new map at other moments; that is no error yet.
     if (!absl::IsAborted(status)) SetError(&Neighbour::pump_error_, status);
-    if (Rest(rest, /*is_beat=*/false)) return;
-    rest = std::min(2 * rest, kLongestRest);
+    if (Rest(rest.Next(), /*is_beat=*/false)) return;
   }
 }
 
@@ -170,6 +175,7 @@ NeighbourLook Neighbour::Look() const {
   storage::MutexLock lock(&mu_);
   look.silent_for = parts_.steady_now() - heard_;
   look.is_alive = look.silent_for < parts_.away_after;
+  look.answers = answers_;
   look.term = term_;
   look.epoch = epoch_;
   look.condition = condition_;

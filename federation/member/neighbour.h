@@ -39,7 +39,11 @@ struct NeighbourParts {
 };
 
 struct NeighbourLook {
+  // Heard of lately: it called, or answered.
   bool is_alive = false;
+  // It answered the last beat. Of a site that was away, that comes after its
+  // first call: this one's connection may still be waiting to be tried again.
+  bool answers = false;
   std::optional<absl::Duration> round_trip;  // The median of the last ones.
   absl::Duration silent_for = absl::InfiniteDuration();
   uint64_t term = 0, epoch = 0;
@@ -98,6 +102,7 @@ class Neighbour {
   storage::Condition changed_;
   bool has_news_ ABSL_GUARDED_BY(mu_) = false;
   absl::Time heard_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
+  bool answers_ ABSL_GUARDED_BY(mu_) = false;
   std::vector<absl::Duration> round_trips_ ABSL_GUARDED_BY(mu_);
   size_t next_round_trip_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t term_ ABSL_GUARDED_BY(mu_) = 0;

@@ -86,8 +86,9 @@ class PeerClient::Stream : public PutStream {
   bool is_finished_ = false;
 };
 
-PeerClient::PeerClient(std::shared_ptr<grpc::Channel> channel, std::string name)
-    : name_(std::move(name)),
+PeerClient::PeerClient(std::shared_ptr<grpc::Channel> channel,
+                       const std::string& name, const std::string& address)
+    : who_(name.empty() ? "the site at " + address : "site '" + name + "'"),
       stub_(std::make_unique<Stub>(std::move(channel))) {}
 PeerClient::~PeerClient() = default;
 
@@ -97,8 +98,7 @@ absl::Status PeerClient::Explain(const absl::Status& status) const {
       absl::IsDeadlineExceeded(status) || absl::IsUnavailable(status);
   return absl::Status(
       unanswered ? absl::StatusCode::kUnavailable : status.code(),
-      fmt::format("site '{}' {}: {}", name_,
-                  unanswered ? "cannot be reached" : "says",
+      fmt::format("{} {}: {}", who_, unanswered ? "cannot be reached" : "says",
                   std::string(status.message())));
 }
 

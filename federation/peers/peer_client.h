@@ -30,8 +30,10 @@ std::shared_ptr<grpc::Channel> ConnectInsecurely(const std::string& address,
                                                  const std::string& site_name);
 class PeerClient {
  public:
-  // `name` is for people.
-  PeerClient(std::shared_ptr<grpc::Channel> channel, std::string name);
+  // Name and address are for people; nobody knows the name of a site that is
+  // asked for the first time.
+  PeerClient(std::shared_ptr<grpc::Channel> channel, const std::string& name,
+             const std::string& address = "");
   ~PeerClient();
 
   // A stream lives no longer than this.
@@ -63,7 +65,7 @@ class PeerClient {
                    absl::Duration at_most);
   absl::Status Explain(const absl::Status& status) const;
 
-  const std::string name_;
+  const std::string who_;  // As in "site 'lima' says".
   const std::unique_ptr<Stub> stub_;
   storage::Mutex mu_;
   bool is_cancelled_ ABSL_GUARDED_BY(mu_) = false;

@@ -18,6 +18,8 @@ constexpr absl::Duration kLeastWait = absl::Milliseconds(20);
 
 // So many rounds in a row that did nothing will be followed by more of them.
 constexpr int kMostFruitless = 2;
+// Of a site that may fill its disk (archive.min_free is 0).
+constexpr uint64_t kLeastRoom = 16 << 20;
 
 std::string Doing(proto::RoundPhase phase) {
   switch (phase) {
@@ -257,6 +259,13 @@ absl::Status Rounds::RunMany(std::optional<int64_t> most, absl::Duration wait,
   storage::MutexLock lock(&mu_);
   summary_.elapsed = absl::Now() - started;
   return status;
+}
+
+bool Rounds::HasRoom() const {
+  std::error_code error;
+  const std::filesystem::space_info space =
+      std::filesystem::space(settings_.data_folder, error);
+  return !error && space.available >= std::max(settings_.min_free, kLeastRoom);
 }
 
 absl::Status Rounds::CheckSpace() const {

@@ -1,7 +1,7 @@
 // Rounds runs a site's rounds: generate, fetch+parse, update, report (DESIGN,
 // section 5). The journal in the crawl DB holds the phase, and each phase goes
 // on where it was; so does a new process after a crash. Not thread-safe but for
-// view(), summary() and lifetime().
+// view(), summary(), lifetime() and HasRoom().
 #pragma once
 
 #include <atomic>
@@ -66,6 +66,10 @@ class Rounds {
   // kFailedPrecondition: the last rounds did nothing but give their pages back,
   // and with these settings so would the next.
   absl::Status CheckProgress() const;
+
+  // Whether the disk has room for a round: what ended with kResourceExhausted
+  // may go on. Costs one look at the file system. Thread-safe.
+  bool HasRoom() const;
 
   // Of what was ended or stopped.
   RunSummary summary() const ABSL_LOCKS_EXCLUDED(mu_);

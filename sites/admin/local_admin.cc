@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sites/admin/utf8.h"
+#include "sites/admin/verification_message.h"
 #include "sites/config/config_text.h"
 
 namespace gannet::sites {
@@ -49,13 +50,7 @@ absl::Status LocalAdmin::Verify(const admin::VerifyRequest& request,
   auto checks = store_.Verify(request.full());
   if (!checks.ok()) return checks.status();
   reply.set_ok(true);
-  for (const storage::Check& check : *checks) {
-    if (!check.ok) reply.set_ok(false);
-    admin::Verification::Check& row = *reply.add_checks();
-    row.set_name(check.name);
-    row.set_ok(check.ok);
-    row.set_detail(Utf8(check.detail));
-  }
+  for (const storage::Check& check : *checks) AddCheck(check, reply);
   return absl::OkStatus();
 }
 

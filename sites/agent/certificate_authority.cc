@@ -251,9 +251,7 @@ absl::StatusOr<CertificateAuthority::Pem> CertificateAuthority::IssueSite(
   if (absl::Status s = CheckName("a site", name); !s.ok()) return s;
   Wish wish = {.name = name, .extended_usage = "serverAuth,clientAuth"};
   wish.alternative_names = fmt::format("URI:{}{}", kSiteUriPrefix, name);
-  std::vector<std::string> all = hosts;
-  all.insert(all.end(), OwnHosts().begin(), OwnHosts().end());
-  for (const std::string& host : all) {
+  for (const std::string& host : HostsWithOwn(hosts)) {
     const std::optional<std::string> text = HostName(host);
     if (!text.has_value()) {
       return absl::InvalidArgumentError(
@@ -278,9 +276,13 @@ CertificateAuthority::IssueAdministrator(const std::string& name,
   return Issue(std::move(wish), now, days, key);
 }
 
-const std::vector<std::string>& CertificateAuthority::OwnHosts() {
-  static const auto& hosts =
-      *new std::vector<std::string>{"localhost", "127.0.0.1", "::1"};
+std::vector<std::string> CertificateAuthority::HostsWithOwn(
+    std::vector<std::string> hosts) {
+  for (const char* own : {"localhost", "127.0.0.1", "::1"}) {
+    if (std::find(hosts.begin(), hosts.end(), own) == hosts.end()) {
+      hosts.emplace_back(own);
+    }
+  }
   return hosts;
 }
 

@@ -41,7 +41,7 @@ class CertificateAuthority {
   // kInvalidArgument: not a site's name, not hosts, not a key.
   //
   // `hosts` are where the site is reached, DNS names or IP addresses; those of
-  // the machine itself come with it (OwnHosts()).
+  // the machine itself come with it (HostsWithOwn()).
   absl::StatusOr<Pem> IssueSite(const std::string& name,
                                 const std::vector<std::string>& hosts,
                                 absl::Time now, int64_t days,
@@ -50,7 +50,8 @@ class CertificateAuthority {
                                          absl::Time now, int64_t days,
                                          std::string_view key = {}) const;
 
-  static const std::vector<std::string>& OwnHosts();
+  // What a site's certificate names: these, then the machine itself; each once.
+  static std::vector<std::string> HostsWithOwn(std::vector<std::string> hosts);
 
  private:
   struct Free {

@@ -66,7 +66,9 @@ void AddHandOff(const federation::FederationLook& look,
   if (!federation::IsHandingOff(map)) return;
   admin::HandingOff& moving = *reply.mutable_handing_off();
   moving.set_epoch(map.placed_epoch());
+  int active = 0;
   for (const MapSite& site : map.sites()) {
+    active += federation::IsActive(site) ? 1 : 0;
     const peers::Condition* condition = nullptr;
     if (look.view->self() != nullptr && site.id() == look.view->self()->id()) {
       condition = &look.self;
@@ -80,6 +82,10 @@ void AddHandOff(const federation::FederationLook& look,
     if (condition->handed_off() >= federation::PlacedStamp(map)) {
       moving.add_sites_done(site.name());
     }
+  }
+  // In a map that is a file, only the next change says that it is over.
+  if (map.registrar() == 0 && moving.sites_done_size() == active) {
+    reply.clear_handing_off();
   }
 }
 

@@ -97,6 +97,7 @@ bool RoundRunner::AwaitStart() {
     if (stopping_ == Stopping::kForEver) return false;
     const absl::Time now = Now();
     sign_of_life_ = settings_.steady_now();
+    LookForRoom(now);
     const absl::Time next = NextStart(now);
     if (next <= now) break;
     changed_.WaitFor(&mu_, std::min(next - now, kMostSleep));
@@ -169,7 +170,8 @@ void RoundRunner::OnNothingToDo() {
     storage::MutexLock lock(&mu_);
     const absl::Time now = Now();
     goes_on_ = false;
-    failures_ = 0;
+    failures_ = failures_with_room_ = 0;
+    awaits_room_ = false;
     last_error_.clear();
     next_due_ = *due;
     // Sooner if it is known that something is; but no busy loop, if what is due
@@ -201,7 +203,8 @@ void RoundRunner::OnEnded(const jobs::RunSummary& did) {
   not_before_ = look_again_ = absl::InfinitePast();
   next_due_.reset();
   goes_on_ = false;
-  failures_ = 0;
+  failures_ = failures_with_room_ = 0;
+  awaits_room_ = false;
   last_error_.clear();
   ++results_["ok"];
   for (const std::shared_ptr<Wish>& wish : wishes_) {
@@ -240,13 +243,34 @@ void RoundRunner::OnFailed(const absl::Status& status) {
   goes_on_ = job_.HasOpenRound();
   last_error_ = std::string(status.message());
   ++results_["failed"];
-  const int doublings = std::min(failures_++, 20);
-  const absl::Duration pause = std::min(
-      settings_.retry * (int64_t{1} << doublings), settings_.max_retry);
+  const absl::Duration pause = PauseAfter(status);
   not_before_ = last_end_ + pause;
   EndWishes(status);
   log_.Error("round_failed", {{"error", last_error_},
                               {"retry_seconds", absl::ToDoubleSeconds(pause)}});
+}
+
+absl::Duration RoundRunner::PauseAfter(const absl::Status& status) {
+  const auto doubled = [&](absl::Duration first, int times) {
+    return std::min(first * (int64_t{1} << std::min(times, 20)),
+                    settings_.max_retry);
+  };
+  const absl::Duration pause = doubled(settings_.retry, failures_++);
+  const bool is_full = absl::IsResourceExhausted(status);
+  awaits_room_ = is_full && !job_.HasRoom();
+  if (!is_full || awaits_room_) {
+    failures_with_room_ = 0;
+    return pause;
+  }
+  return doubled(settings_.room_retry, failures_with_room_++);
+}
+
+void RoundRunner::LookForRoom(absl::Time now) {
+  if (!awaits_room_ || now < last_end_ + settings_.room_retry) return;
+  if (!job_.HasRoom()) return;
+  awaits_room_ = false;
+  not_before_ = absl::InfinitePast();
+  log_.Info("room_on_disk_again", {});
 }
 
 void RoundRunner::EndWishes(const absl::Status& status) {

@@ -7,9 +7,12 @@
 //   a round was left open        ─► it goes on, at once
 //   else                         ─► at the schedule's next time
 //
-// A round that fails (disk full, settings that cannot work) is said in the log
-// and in the status, and tried again after a minute, then two, up to half an
-// hour. Where there is nothing to do, `continuous` looks again every few
+// A round that fails (settings that cannot work, say) is said in the log and in
+// the status, and tried again after a minute, then two, up to half an hour. One
+// that failed for want of room on the disk goes on some seconds after there is
+// room again: that is looked at every second, and costs nobody anything, while
+// a round that is tried on a full disk asks web servers for what it then cannot
+// keep. Where there is nothing to do, `continuous` looks again every few
 // seconds, which costs a few reads: so URLs that were injected, and pages that
 // become due, are soon begun with. Thread-safe.
 #pragma once
@@ -43,6 +46,9 @@ struct RoundRunnerSettings {
   absl::Duration look_again =
       absl::Seconds(2);  // When there was nothing to do.
   absl::Duration retry = absl::Minutes(1);
+  // Not sooner than this after the disk was full, though there is room: the
+  // crawl DB needs some seconds to take heart.
+  absl::Duration room_retry = absl::Seconds(5);
   absl::Duration max_retry = absl::Minutes(30);
   // The schedule goes on after Stop(), but not under the operator's hands.
   absl::Duration after_stop = absl::Minutes(1);
@@ -101,6 +107,10 @@ class RoundRunner : public RoundsControl {
   // To be asked whenever a time is noted: a clock that was set back, by two
   // hours say, must not make it wait for the times that it had noted before.
   absl::Time Now() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // How long to wait after this failure.
+  absl::Duration PauseAfter(const absl::Status& status)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void LookForRoom(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Time NextStart(absl::Time now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RunOne() ABSL_LOCKS_EXCLUDED(mu_);
   void OnNothingToDo() ABSL_LOCKS_EXCLUDED(mu_);
@@ -139,6 +149,9 @@ class RoundRunner : public RoundsControl {
 
   // For people.
   int failures_ ABSL_GUARDED_BY(mu_) = 0;  // In a row.
+  bool awaits_room_ ABSL_GUARDED_BY(mu_) = false;
+  // In a row: "disk full", though there is room. A quota, another disk?
+  int failures_with_room_ ABSL_GUARDED_BY(mu_) = 0;
   std::string last_error_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, int64_t> results_ ABSL_GUARDED_BY(mu_);
   absl::Time last_success_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();

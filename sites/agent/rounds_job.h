@@ -37,6 +37,8 @@ class RoundsJob {
   virtual absl::Status NothingIsLeft() = 0;
 
   virtual bool HasOpenRound() = 0;
+  // As jobs::Rounds::HasRoom().
+  virtual bool HasRoom() = 0;
   virtual EndedRound LastEnded() = 0;
   virtual jobs::ProgressView view() = 0;
   virtual jobs::RunSummary lifetime() = 0;

@@ -15,6 +15,7 @@
 #include "jobs/fetch/steady_now.h"
 #include "sites/admin/keep_grpc.h"
 #include "sites/admin/utf8.h"
+#include "sites/admin/verification_message.h"
 #include "sites/agent/certificate.h"
 #include "sites/agent/federation_messages.h"
 #include "sites/agent/resend.h"
@@ -357,12 +358,8 @@ absl::Status SiteFederation::Verify(const admin::VerifyRequest& request,
   const auto checks = parts_->membership->VerifyAll(request.full());
   if (!checks.ok()) return checks.status();
   reply.set_ok(true);
-  for (const storage::Check& check : *checks) {
-    if (!check.ok) reply.set_ok(false);
-    admin::Verification::Check& row = *reply.add_checks();
-    row.set_name(check.name);
-    row.set_ok(check.ok);
-    row.set_detail(Utf8(check.detail));
+  for (const federation::FederationCheck& check : *checks) {
+    AddCheck(check, reply).set_unanswered(check.is_unanswered);
   }
   return absl::OkStatus();
 }

@@ -52,6 +52,8 @@ bool SiteRounds::HasOpenRound() {
   return store_.crawl_db().journal().phase() != proto::NO_ROUND;
 }
 
+bool SiteRounds::HasRoom() { return current()->rounds.HasRoom(); }
+
 EndedRound SiteRounds::LastEnded() {
   EndedRound last;
   const proto::RoundJournal journal = store_.crawl_db().journal();

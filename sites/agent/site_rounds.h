@@ -28,6 +28,7 @@ class SiteRounds : public RoundsJob {
   absl::Status CheckProgress() override;
   absl::Status NothingIsLeft() override;
   bool HasOpenRound() override;
+  bool HasRoom() override;
   EndedRound LastEnded() override;
   jobs::ProgressView view() override;
   jobs::RunSummary lifetime() override;

@@ -253,11 +253,8 @@ std::string Day(absl::Time time) {
 }
 
 std::vector<std::string> HostsOf(const Holder& holder) {
-  std::vector<std::string> hosts = holder.hosts;
-  if (!holder.is_site) return hosts;
-  const std::vector<std::string>& own = CertificateAuthority::OwnHosts();
-  hosts.insert(hosts.end(), own.begin(), own.end());
-  return hosts;
+  if (!holder.is_site) return holder.hosts;
+  return CertificateAuthority::HostsWithOwn(holder.hosts);
 }
 
 nlohmann::json ForMachines(const Authority& authority,

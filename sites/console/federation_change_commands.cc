@@ -79,9 +79,11 @@ void AddJoin(Command& parent) {
   flags->site.AddAskFlags(command);
   command.Example(
       "gannet federation join --data ./zurich",
-      "A site whose configuration names its federation asks by itself, every\n"
-      "two seconds; this asks at once and says what came of it. It must have\n"
-      "been invited: 'gannet federation invite NAME' at any site.");
+      "A site whose configuration names its federation asks by itself; this\n"
+      "asks at once and says what came of it. It must have been invited:\n"
+      "'gannet federation invite NAME' at any site. Where the map is a file,\n"
+      "the map with this site in it is printed, the first one if there is "
+      "none.");
   command.Run([flags] {
     admin::ChangeFederationRequest request;
     request.set_verb("join");

@@ -262,6 +262,10 @@ void AddFederation(const admin::FederationState& state, Families& out) {
             state.quiet());
   out.Gauge("gannet_federation_paused", "1 if no site begins a round.",
             state.paused());
+  // Not the same as pages that are left: the last site to say that it is done
+  // may be away.
+  out.Gauge("gannet_hand_off_running", "1 until what moves has moved.",
+            state.has_handing_off());
   out.Gauge("gannet_hand_off_pages",
             "Pages that are to move to other sites, as far as is known here.",
             static_cast<double>(state.handing_off().pages_left()));

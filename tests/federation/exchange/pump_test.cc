@@ -180,6 +180,22 @@ class PumpTest : public testing::Test {
     done_ = false;
     return status;
   }
+  // Each damage is refused, for good, and changes nothing; then the honest one
+  // gets through.
+  void ExpectRefused(
+      const std::vector<std::function<void(peers::Batch&)>>& damages) {
+    for (const auto& damage : damages) {
+      TestStream stream(paris_);
+      stream.damage = damage;
+      const absl::Status refused = RunOver(stream);
+      EXPECT_FALSE(refused.ok());
+      EXPECT_FALSE(absl::IsUnavailable(refused)) << refused;
+      EXPECT_EQ(paris_.db->totals().KnownPages(), 0);
+    }
+    EXPECT_EQ(paris_.receiver->counts().refused, damages.size());
+    TestStream honest(paris_);
+    EXPECT_TRUE(RunOver(honest).ok());
+  }
   void ExpectAllThere(int count) {
     EXPECT_EQ(paris_.db->totals().KnownPages(), count);
     for (int i = 0; i < count; ++i) {
@@ -246,23 +262,11 @@ TEST_F(PumpTest, WhatIsNotTheReceiversGoesOn) {
 
 TEST_F(PumpTest, ForgeriesAreRefusedAndChangeNothing) {
   Fill(0, 25);
-  for (const auto& damage : std::vector<std::function<void(peers::Batch&)>>{
-           [](peers::Batch& batch) { batch.set_sequence(7); },
-           [](peers::Batch& batch) {
-             batch.set_cash_so_far(batch.cash_so_far() + 1);
-           },
-           [](peers::Batch& batch) { batch.set_urls("nonsense"); },
-           [](peers::Batch& batch) { batch.mutable_urls()->pop_back(); }}) {
-    TestStream stream(paris_);
-    stream.damage = damage;
-    const absl::Status refused = RunOver(stream);
-    EXPECT_FALSE(refused.ok());
-    EXPECT_FALSE(absl::IsUnavailable(refused)) << refused;
-    EXPECT_EQ(paris_.db->totals().KnownPages(), 0);
-  }
-  EXPECT_EQ(paris_.receiver->counts().refused, 4u);
-  TestStream honest(paris_);
-  EXPECT_TRUE(RunOver(honest).ok());
+  ExpectRefused(
+      {[](peers::Batch& b) { b.set_sequence(7); },
+       [](peers::Batch& b) { b.set_cash_so_far(b.cash_so_far() + 1); },
+       [](peers::Batch& b) { b.set_urls("nonsense"); },
+       [](peers::Batch& b) { b.mutable_urls()->pop_back(); }});
   ExpectAllThere(25);
 }
 
@@ -436,26 +440,15 @@ TEST_F(MovingPumpTest, ForgedMovesAreRefused) {
   const std::string too_many = CompressZstd(many.SerializeAsString(), 3);
   const std::string too_large = CompressZstd(std::string(5 << 20, 'a'), 3);
   const std::string empty_page = CompressZstd(std::string("\x0a\x00", 2), 3);
-  for (const auto& damage : std::vector<std::function<void(peers::Batch&)>>{
-           [](peers::Batch& b) { b.set_moved("nonsense"); },
-           [](peers::Batch& b) { b.mutable_moved()->pop_back(); },
-           [&](peers::Batch& b) { b.set_moved(too_many); },
-           [&](peers::Batch& b) { b.set_moved(too_large); },
-           [&](peers::Batch& b) { b.set_moved(empty_page); },
-           [](peers::Batch& b) { b.clear_moved(); },
-           [](peers::Batch& b) {
-             b.set_complete_for(Stamp(b.term(), b.epoch() + 1));
-           }}) {
-    TestStream stream(paris_);
-    stream.damage = damage;
-    const absl::Status refused = RunOver(stream);
-    EXPECT_FALSE(refused.ok());
-    EXPECT_FALSE(absl::IsUnavailable(refused)) << refused;
-  }
-  EXPECT_EQ(paris_.db->totals().KnownPages(), 0);
-  EXPECT_EQ(paris_.receiver->counts().refused, 7u);
-  TestStream honest(paris_);
-  EXPECT_TRUE(RunOver(honest).ok());
+  ExpectRefused({[](peers::Batch& b) { b.set_moved("nonsense"); },
+                 [](peers::Batch& b) { b.mutable_moved()->pop_back(); },
+                 [&](peers::Batch& b) { b.set_moved(too_many); },
+                 [&](peers::Batch& b) { b.set_moved(too_large); },
+                 [&](peers::Batch& b) { b.set_moved(empty_page); },
+                 [](peers::Batch& b) { b.clear_moved(); },
+                 [](peers::Batch& b) {
+                   b.set_complete_for(Stamp(b.term(), b.epoch() + 1));
+                 }});
   ExpectMoved(5);
 }
 

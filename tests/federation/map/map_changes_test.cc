@@ -71,7 +71,7 @@ TEST(MapChangesTest, OtherRulesAreNamedAndRefused) {
   Applicant other = From("paris");
   other.rules.set_public_suffixes("2020");
   auto refused = Join(invited, other);
-  EXPECT_TRUE(absl::IsFailedPrecondition(refused.status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(refused.status()));
   EXPECT_THAT(std::string(refused.status().message()),
               HasSubstr("public suffix list is '2020' here and '2026' there"));
   other = From("paris");

@@ -155,6 +155,115 @@ TEST_F(MembershipTest, ASiteThatWasRemovedLearnsItAndMayComeBack) {
   EXPECT_TRUE(Becomes([&] { return AllAgree(); }));
 }
 
+TEST_F(MembershipTest,
+       ASiteThatWasRemovedAsksEverMoreSeldomAndSaysOnceWhatToDo) {
+  Found(2);
+  ASSERT_TRUE(tokyo()
+                  .Change([](const Map& map) {
+                    return federation::Remove(map, "paris");
+                  })
+                  .ok());
+  ASSERT_TRUE(Becomes([&] { return !paris()->Look().error.empty(); }));
+  const std::string error = paris()->Look().error;
+  EXPECT_THAT(error, HasSubstr("it was removed, or it left"));
+  EXPECT_THAT(error, HasSubstr("'gannet federation invite paris'"));
+  // After the first, between 1 and 2 s, then 2 and 4, then 4 and 8.
+  const uint64_t first = tokyo()->Look().refused_calls;
+  absl::SleepFor(absl::Seconds(10));
+  EXPECT_LE(tokyo()->Look().refused_calls - first, 3u);
+  EXPECT_EQ(paris()->Look().error, error);
+  EXPECT_EQ(paris().Noted("federation_error"), 1);
+}
+
+TEST_F(MembershipTest, WhoIsNotInvitedMayBeToldToAskAtOnce) {
+  Found(1);
+  sites_.push_back(std::make_unique<TestSite>("paris", tokyo().address()));
+  paris().Start();
+  ASSERT_TRUE(Becomes([&] { return !paris()->Look().error.empty(); }));
+  EXPECT_THAT(paris()->Look().error,
+              HasSubstr("the site at " + tokyo().address() + " says: "));
+  ASSERT_TRUE(tokyo().Invite("paris").ok());
+  EXPECT_TRUE(paris()->JoinNow().ok());
+  EXPECT_TRUE(paris().IsMember());
+  // What it complained about is over, though its next try was far away.
+  EXPECT_TRUE(Becomes([&] { return paris()->Look().error.empty(); }));
+}
+
+TEST_F(MembershipTest, ARegistrarThatIsOnlyHeardIsNotReachableYet) {
+  Found(1);
+  ASSERT_TRUE(tokyo().Invite("paris").ok());
+  sites_.push_back(std::make_unique<TestSite>("paris", tokyo().address()));
+  // It gets in; afterwards nothing that it says to tokyo arrives.
+  const std::string nowhere = fmt::format("127.0.0.1:{}", FreePort());
+  paris().connect = [&](const std::string& address, const std::string& name) {
+    return ConnectInsecurely(name == "tokyo" ? nowhere : address, name);
+  };
+  paris().Start();
+  ASSERT_TRUE(Becomes([&] {
+    const FederationLook look = paris()->Look();
+    return look.neighbours.contains(1) && look.neighbours.at(1).is_alive;
+  }));
+  EXPECT_FALSE(paris()->Look().registrar_is_reachable);
+  EXPECT_TRUE(absl::IsUnavailable(paris().Invite("oslo")));
+}
+
+TEST_F(MembershipTest, ASiteThatDoesNotAnswerIsNotABrokenOne) {
+  Found(2);
+  const auto well = tokyo()->VerifyAll(/*full=*/true);
+  ASSERT_TRUE(well.ok()) << well.status();
+  for (const FederationCheck& check : *well) {
+    EXPECT_TRUE(check.ok && !check.is_unanswered) << check.name;
+  }
+  paris().Stop();
+  const auto checks = tokyo()->VerifyAll(/*full=*/true);
+  ASSERT_TRUE(checks.ok()) << checks.status();
+  int unanswered = 0;
+  for (const FederationCheck& check : *checks) {
+    EXPECT_NE(check.ok, check.is_unanswered) << check.name << check.detail;
+    unanswered += check.is_unanswered ? 1 : 0;
+  }
+  EXPECT_EQ(unanswered, 3);  // paris, and the pair both ways.
+}
+
+// --- Copies
+// ----------------------------------------------------------------
+
+TEST_F(MembershipTest, ASecondCopyOfALivingSiteMayNotTakeItsPlaceInTheMap) {
+  Found(2);
+  TestSite copy({.of = paris(), .has_own_address = true});
+  copy.Start();
+  ASSERT_TRUE(Becomes([&] { return !copy->Look().error.empty(); }));
+  EXPECT_THAT(copy->Look().error, HasSubstr("second copy"));
+  EXPECT_EQ(FindSite(tokyo()->maps().view()->map(), "paris")->address(),
+            paris().address());
+  EXPECT_TRUE(paris()->MayBeginRound());
+}
+
+TEST_F(MembershipTest, ASecondCopyThatIsInTheMapBeginsNoRound) {
+  Found(2);
+  TestSite copy({.of = paris()});
+  copy.Start();
+  ASSERT_TRUE(Becomes([&] { return !copy->MayBeginRound(); }));
+  EXPECT_TRUE(paris()->MayBeginRound());
+  // It is the one once the other is gone.
+  paris().Stop();
+  EXPECT_TRUE(Becomes([&] { return copy->MayBeginRound(); }));
+}
+
+// --- Quiet
+// -----------------------------------------------------------------
+
+TEST_F(MembershipTest, WorkThatCameThisMomentIsNotQuietAnyMore) {
+  Found(2);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(Becomes([&] { return tokyo()->Look().is_quiet; }));
+    const PageKey page = KeyOf(UrlOf(paris(), i));
+    ASSERT_TRUE(paris().db().Inject({{page}}, absl::Now()).ok());
+    EXPECT_FALSE(tokyo()->Look().is_quiet);
+    ASSERT_TRUE(paris().db().Forget(page).ok());
+  }
+}
+
 TEST_F(MembershipTest, AnIdleFederationIsQuietAndOneWithWorkIsNot) {
   Found(2);
   EXPECT_TRUE(Becomes([&] { return tokyo()->Look().is_quiet; }));

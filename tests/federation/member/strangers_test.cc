@@ -140,6 +140,13 @@ TEST_F(StrangersTest, AForgedGreetingIsRefusedAndCounted) {
        absl::StatusCode::kUnimplemented, "upgrade the older"},
       {"no protocol", [](auto& g) { g.Clear(); },
        absl::StatusCode::kUnimplemented, "protocol"},
+      {"the site itself",
+       [&](auto& g) {
+         const proto::MapSite* self = FindSite(map, "tokyo");
+         g.set_site(self->id());
+         g.set_incarnation(self->incarnation());
+       },
+       absl::StatusCode::kPermissionDenied, "that site itself"},
       {"a second process", [](auto& g) { g.set_process(g.process() + 1); },
        absl::StatusCode::kAlreadyExists, ""},
   };
@@ -226,6 +233,24 @@ TEST_F(StrangersTest, NamesThatAreNoNamesMayNotJoin) {
     EXPECT_GT(refused_calls(), before);
   }
   EXPECT_TRUE(AllAgree());
+}
+
+TEST_F(StrangersTest, ASiteIsNotLetInAtItsOwnDoor) {
+  const proto::MapSite self = *FindSite(tokyo()->maps().view()->map(), "tokyo");
+  peers::JoinRequest request;
+  request.set_protocol(kProtocol);
+  request.set_oldest_protocol(kOldestProtocol);
+  *request.mutable_site() = self;
+  request.mutable_site()->set_address("127.0.0.1:9");
+  request.set_process(1234);
+  const uint64_t before = refused_calls();
+  peers::MapReply reply;
+  const absl::Status status = client_->Join(request, reply);
+  EXPECT_TRUE(absl::IsAlreadyExists(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("'tokyo' itself"));
+  EXPECT_GT(refused_calls(), before);
+  EXPECT_EQ(FindSite(tokyo()->maps().view()->map(), "tokyo")->address(),
+            self.address());
 }
 
 TEST_F(StrangersTest, AStreamThatDoesNotGreetIsEnded) {

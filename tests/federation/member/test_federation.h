@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -58,15 +59,28 @@ class TestSite {
   TestSite(std::string name, std::string join)
       : name_(std::move(name)),
         join_(std::move(join)),
-        address_(fmt::format("127.0.0.1:{}", FreePort())) {
-    storage::CrawlDbSettings settings;
-    settings.folder = folder_.path();
-    db_ = storage::CrawlDb::Open(settings).value();
+        listens_(fmt::format("127.0.0.1:{}", FreePort())),
+        address_(listens_) {
     static uint64_t lives = 100;
     proto::SiteIdentity identity;
     identity.set_name(name_);
     identity.set_incarnation(++lives);
-    EXPECT_TRUE(db_->SetIdentity(identity).ok());
+    Open(identity);
+  }
+  // A copy of the folder of `of`, with the map it had: it listens elsewhere,
+  // and says the same address, as behind a balancer, or its own.
+  struct Copied {
+    TestSite& of;
+    bool has_own_address = false;
+  };
+  explicit TestSite(const Copied& copied)
+      : name_(copied.of.name_),
+        join_(copied.of.join_),
+        listens_(fmt::format("127.0.0.1:{}", FreePort())),
+        address_(copied.has_own_address ? listens_ : copied.of.address_) {
+    Open(copied.of.db().identity().value());
+    EXPECT_TRUE(
+        db_->PutNote("map", copied.of.db().GetNote("map").value()).ok());
   }
 
   void Start() {
@@ -75,7 +89,12 @@ class TestSite {
     settings.self.address = address_;
     settings.self.rules = rules;
     settings.join = join_;
-    settings.server.address = address_;
+    settings.server.address = listens_;
+    if (connect) settings.connect = connect;
+    settings.note = [this](std::string_view event, const auto&) {
+      storage::MutexLock lock(&mu_);
+      ++notes_[std::string(event)];
+    };
     settings.beat_every = absl::Milliseconds(100);
     settings.away_after = absl::Seconds(1);
     settings.receiver.now = [] { return absl::Now(); };
@@ -110,10 +129,26 @@ class TestSite {
         [&](const Map& map) { return federation::Invite(map, other); });
   }
 
+  // How often such a line was written to the log.
+  int Noted(const std::string& event) {
+    storage::MutexLock lock(&mu_);
+    return notes_[event];
+  }
+
   proto::MapRules rules;
+  Connect connect;
 
  private:
-  const std::string name_, join_, address_;
+  void Open(const proto::SiteIdentity& identity) {
+    storage::CrawlDbSettings settings;
+    settings.folder = folder_.path();
+    db_ = storage::CrawlDb::Open(settings).value();
+    EXPECT_TRUE(db_->SetIdentity(identity).ok());
+  }
+
+  const std::string name_, join_, listens_, address_;
+  storage::Mutex mu_;
+  std::map<std::string, int> notes_ ABSL_GUARDED_BY(mu_);
   TemporaryFolder folder_;
   const storage::Canonicaliser canonicaliser_;
   const std::unique_ptr<storage::UrlFilter> filter_ =

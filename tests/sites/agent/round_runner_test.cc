@@ -55,6 +55,9 @@ class RoundRunnerTest : public testing::Test {
       });
     }
   }
+  static absl::StatusOr<bool> FindsTheDiskFull(const std::atomic<bool>&) {
+    return absl::ResourceExhaustedError("disk full");
+  }
   void Await(const std::function<bool()>& condition) {
     const absl::Time give_up = absl::Now() + absl::Seconds(20);
     while (!condition()) {
@@ -170,10 +173,9 @@ TEST_F(RoundRunnerTest, WhereNothingIsToDoItLooksAgainInSecondsNotInALoop) {
 }
 
 TEST_F(RoundRunnerTest, AFailedRoundIsTriedAgainAfterAPauseThatGrows) {
+  rounds_.has_room = false;
   for (int i = 0; i < 8; ++i) {
-    rounds_.Add([](const std::atomic<bool>&) -> absl::StatusOr<bool> {
-      return absl::ResourceExhaustedError("disk full");
-    });
+    rounds_.Add(FindsTheDiskFull);
   }
   Start("continuous");
   int looks = 0;
@@ -193,10 +195,54 @@ TEST_F(RoundRunnerTest, AFailedRoundIsTriedAgainAfterAPauseThatGrows) {
   EXPECT_EQ(runner_->Look().rounds_by_result().at("failed"), 8);
 }
 
+TEST_F(RoundRunnerTest, ARoundThatFoundTheDiskFullGoesOnSoonAfterThereIsRoom) {
+  rounds_.has_room = false;
+  rounds_.Add(FindsTheDiskFull);
+  Start("continuous");
+  Settle();
+  EXPECT_EQ(rounds_.looks, 1);
+  Pass(absl::Seconds(30));
+  Settle();
+  EXPECT_EQ(rounds_.looks, 1);  // Nobody tries it while there is none.
+  rounds_.has_room = true;
+  Settle();
+  EXPECT_GE(rounds_.looks, 2);
+  EXPECT_EQ(State().last_error(), "");
+}
+
+TEST_F(RoundRunnerTest, RoomThatComesAtOnceIsLetSettleForSomeSeconds) {
+  rounds_.has_room = false;
+  rounds_.Add(FindsTheDiskFull);
+  Start("continuous");
+  Settle();
+  rounds_.has_room = true;
+  Pass(absl::Seconds(4));
+  Settle();
+  EXPECT_EQ(rounds_.looks, 1);
+  Pass(absl::Seconds(1));
+  Settle();
+  EXPECT_GE(rounds_.looks, 2);
+}
+
+TEST_F(RoundRunnerTest, ADiskThatIsFullThoughItHasRoomIsTriedEverMoreSeldom) {
+  for (int i = 0; i < 4; ++i) rounds_.Add(FindsTheDiskFull);
+  Start("continuous");
+  int looks = 0;
+  for (const int seconds : {5, 10, 20, 40}) {
+    Settle();
+    EXPECT_EQ(rounds_.looks, ++looks) << seconds;
+    Pass(absl::Seconds(seconds - 1));
+    Settle();
+    EXPECT_EQ(rounds_.looks, looks) << seconds;
+    Pass(absl::Seconds(1));
+  }
+  Settle();
+  EXPECT_EQ(State().last_error(), "");
+}
+
 TEST_F(RoundRunnerTest, ATimeWhoseRoundFailedIsTriedAgainBeforeTheNext) {
-  rounds_.Add([](const std::atomic<bool>&) -> absl::StatusOr<bool> {
-    return absl::ResourceExhaustedError("disk full");
-  });
+  rounds_.has_room = false;
+  rounds_.Add(FindsTheDiskFull);
   rounds_.always = ScriptedRounds::Ends;
   Start("every 24h");
   Pass(absl::Hours(24));
@@ -395,9 +441,7 @@ TEST_F(RoundRunnerTest, AClockThatIsPutForwardIsNoRoundThatHangs) {
 }
 
 TEST_F(RoundRunnerTest, AClockThatIsSetBackIsNotWaitedFor) {
-  rounds_.Add([](const std::atomic<bool>&) -> absl::StatusOr<bool> {
-    return absl::ResourceExhaustedError("disk full");
-  });
+  rounds_.Add(FindsTheDiskFull);
   Start("continuous");
   Settle();
   EXPECT_EQ(rounds_.looks, 1);  // To be tried again in a minute.

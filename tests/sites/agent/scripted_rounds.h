@@ -33,7 +33,7 @@ class ScriptedRounds : public RoundsJob {
   Round always = HasNothing;
   std::atomic<int> looks = 0, ended = 0, at_once = 0, most_at_once = 0;
   std::atomic<int> nothing_left = 0;
-  std::atomic<bool> is_open = false, is_fruitless = false;
+  std::atomic<bool> is_open = false, is_fruitless = false, has_room = true;
   std::atomic<int64_t> due_ms = 0;  // 0: nothing is due.
 
   absl::StatusOr<bool> RunOne(const std::atomic<bool>& stop) override {
@@ -67,6 +67,7 @@ class ScriptedRounds : public RoundsJob {
     return absl::OkStatus();
   }
   bool HasOpenRound() override { return is_open; }
+  bool HasRoom() override { return has_room; }
   EndedRound LastEnded() override { return last; }
   jobs::ProgressView view() override { return {}; }
   jobs::RunSummary lifetime() override {

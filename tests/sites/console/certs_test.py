@@ -129,6 +129,8 @@ class Certs(console.ConsoleTest):
         self.assertEqual((site["name"], site["cert"], site["key"], site["hosts"]),
                          ("tokyo", "certs/tokyo.pem", "certs/tokyo.key",
                           ["tokyo.example", "localhost", "127.0.0.1", "::1"]))
+        (here,) = self.certs("--site", "lima=127.0.0.1", "--json").json["sites"]
+        self.assertEqual(here["hosts"], ["127.0.0.1", "localhost", "::1"])  # Each once.
         self.assertTrue(re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", site["expires"]))
         self.assertEqual([admin["name"] for admin in answer["administrators"]], ["ann"])
 

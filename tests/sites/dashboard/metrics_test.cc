@@ -65,11 +65,20 @@ TEST(MetricsTest, AFederationIsSeenFromThisSite) {
   EXPECT_THAT(text, HasSubstr("gannet_federation_joined 1\n"));
   EXPECT_THAT(text, HasSubstr("gannet_federation_epoch 7\n"));
   EXPECT_THAT(text, HasSubstr("gannet_federation_registrar_up 0\n"));
+  EXPECT_THAT(text, HasSubstr("gannet_hand_off_running 1\n"));
   EXPECT_THAT(text, HasSubstr("gannet_hand_off_pages 12\n"));
   EXPECT_THAT(text, HasSubstr("gannet_peer_calls_refused_total 3\n"));
   EXPECT_THAT(text, HasSubstr("gannet_site_up{site=\"lima\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("gannet_exchange_urls_total{direction=\"sent\","
                               "site=\"lima\"} 5\n"));
+  // All pages have moved, and one site has not said so yet: it still runs.
+  state.mutable_handing_off()->set_pages_left(0);
+  const std::string moved = MetricsText({}, {}, {}, federation);
+  EXPECT_THAT(moved, HasSubstr("gannet_hand_off_running 1\n"));
+  EXPECT_THAT(moved, HasSubstr("gannet_hand_off_pages 0\n"));
+  state.clear_handing_off();
+  EXPECT_THAT(MetricsText({}, {}, {}, federation),
+              HasSubstr("gannet_hand_off_running 0\n"));
   // Neither this site, nor who may join some day.
   EXPECT_THAT(text, Not(HasSubstr("site=\"tokyo\"")));
   EXPECT_THAT(text, Not(HasSubstr("site=\"oslo\"")));
