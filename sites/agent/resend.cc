@@ -1,5 +1,6 @@
 #include "sites/agent/resend.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,10 +21,12 @@ constexpr uint32_t kDepth = 1;
 
 Resend::Resend(storage::SiteStore& store,
                const storage::Canonicaliser& canonicaliser,
-               const storage::UrlFilter& filter, Log& log)
+               const storage::UrlFilter& filter, uint32_t most_redirects,
+               Log& log)
     : store_(store),
       canonicaliser_(canonicaliser),
       filter_(filter),
+      most_redirects_(most_redirects),
       log_(log) {}
 
 Resend::~Resend() { End(); }
@@ -63,23 +66,36 @@ void Resend::Run(const federation::MapView& view) {
   }
 }
 
+// Of a page that moved: a chain of redirects must not begin anew each time that
+// a site is lost, or an endless one would never end. A page that is another
+// site's by now says nothing; its chain begins there.
+uint32_t Resend::RedirectsBehind(const storage::Url& moved) const {
+  const auto record = store_.crawl_db().GetPage(storage::PageKeyOf(moved));
+  return record.ok() ? record->redirects() + 1 : 1;
+}
+
 absl::Status Resend::Walk(const federation::MapView& view, int64_t& sent) {
   if (view.self() == nullptr) return absl::OkStatus();
   const storage::SiteId self{view.self()->id()};
   const bool is_moving = federation::IsHandingOff(view.map());
-  std::map<storage::PageKey, storage::SiteId> batch;
+  struct Sent {
+    storage::SiteId owner{};
+    uint32_t redirects = 0;
+  };
+  std::map<storage::PageKey, Sent> batch;
   absl::Status status;
   const auto flush = [&] {
     std::vector<storage::Found> mine;
     std::vector<std::pair<storage::SiteId, storage::Found>> others;
-    for (const auto& [page, owner] : batch) {
+    for (const auto& [page, sent_to] : batch) {
       storage::Found url;
       url.page = page;
       url.depth = kDepth;
-      if (owner == self) {
+      url.redirects = sent_to.redirects;
+      if (sent_to.owner == self) {
         mine.push_back(std::move(url));
       } else {
-        others.emplace_back(owner, std::move(url));
+        others.emplace_back(sent_to.owner, std::move(url));
       }
     }
     sent += static_cast<int64_t>(batch.size());
@@ -96,11 +112,17 @@ absl::Status Resend::Walk(const federation::MapView& view, int64_t& sent) {
     return somebody_is_gone_ &&
            (!is_moving || !view.PreviousOwnerOf(page.bytes).has_value());
   };
-  storage::Url url;
-  absl::Status walked = store_.archive().ForEachOutlinks(
-      [&](std::string_view, const std::vector<std::string>& outlinks) {
-        for (const std::string& link : outlinks) {
-          if (canonicaliser_.Canonicalise(link, nullptr, url) !=
+  storage::Url from, url;
+  absl::Status walked =
+      store_.archive().ForEachOutlinks([&](const storage::PageLinks& links) {
+        if (storage::Url::Parse(links.url, nullptr, from) !=
+            storage::UrlOutcome::kOk) {
+          return true;
+        }
+        const uint32_t redirects = links.has_moved ? RedirectsBehind(from) : 0;
+        if (redirects > most_redirects_) return true;  // Was not followed.
+        for (const std::string& link : links.links) {
+          if (canonicaliser_.Canonicalise(link, &from, url) !=
                   storage::UrlOutcome::kOk ||
               filter_.Judge(url) != storage::UrlVerdict::kAllowed) {
             continue;
@@ -108,7 +130,9 @@ absl::Status Resend::Walk(const federation::MapView& view, int64_t& sent) {
           storage::PageKey page = storage::PageKeyOf(url);
           const std::optional<storage::SiteId> owner = view.OwnerOf(page.bytes);
           if (!owner.has_value() || !is_wanted(page, *owner)) continue;
-          batch.emplace(std::move(page), *owner);
+          const auto [it, is_new] =
+              batch.try_emplace(std::move(page), Sent{*owner, redirects});
+          it->second.redirects = std::min(it->second.redirects, redirects);
         }
         return !stop_ && (batch.size() < kAtOnce || flush());
       });

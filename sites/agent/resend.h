@@ -1,8 +1,8 @@
 // Resend sends again what other sites may have lost: the outlinks of this
-// site's archive that belong to a site which begins another life, or that
-// belonged to one that is gone (the papers' re-execution, nc-can-lbi 2.1).
-// Without cash: that was given, and is lost with who had it. Runs in a thread
-// of its own, one job at a time. Thread-safe.
+// site's archive, and where its pages have moved to, that belong to a site
+// which begins another life, or that belonged to one that is gone (the papers'
+// re-execution, nc-can-lbi 2.1). Without cash: that was given, and is lost with
+// who had it. Runs in a thread of its own, one job at a time. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -21,9 +21,9 @@ namespace gannet::sites {
 
 class Resend {
  public:
-  // All must outlive this.
+  // All must outlive this. `most_redirects` in a row are followed.
   Resend(storage::SiteStore& store, const storage::Canonicaliser& canonicaliser,
-         const storage::UrlFilter& filter, Log& log);
+         const storage::UrlFilter& filter, uint32_t most_redirects, Log& log);
   ~Resend();  // Ends what is under way: it begins anew after a restart.
 
   // Begins with what `changes` ask for; with what earlier ones did, too, if
@@ -37,12 +37,14 @@ class Resend {
 
  private:
   void Run(const federation::MapView& view);
+  uint32_t RedirectsBehind(const storage::Url& moved) const;
   absl::Status Walk(const federation::MapView& view, int64_t& sent);
   void End();
 
   storage::SiteStore& store_;
   const storage::Canonicaliser& canonicaliser_;
   const storage::UrlFilter& filter_;
+  const uint32_t most_redirects_;
   Log& log_;
   std::set<storage::SiteId> reborn_;
   bool somebody_is_gone_ = false;
