@@ -33,6 +33,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,7 @@
 #include "absl/types/span.h"
 #include "proto/crawl_db.pb.h"
 #include "storage/crawl_db/crawl_db.h"
+#include "storage/url/url.h"
 
 namespace gannet::federation {
 
@@ -67,10 +69,15 @@ struct BatchLimits {
 };
 
 // The URLs, sorted by page key and distinct; each key is that of a URL, though
-// not always of a canonical one: rules are the receiver's to apply.
+// not always of a canonical one: rules are the receiver's to apply, to what
+// `look` is shown of each in turn, for reading a key twice is what taking a
+// batch would cost most. It has seen a batch only when this returns it: the
+// rest may yet turn out to be wrong.
 // kInvalidArgument: not a batch, or not valid; says what is wrong.
 // kUnimplemented: of another version. kResourceExhausted: beyond the limits.
+using LookAtUrl = std::function<void(const storage::Url& url)>;
 absl::StatusOr<std::vector<storage::Found>> DecodeBatch(
-    std::string_view bytes, const BatchLimits& limits);
+    std::string_view bytes, const BatchLimits& limits,
+    const LookAtUrl& look = {});
 
 }  // namespace gannet::federation

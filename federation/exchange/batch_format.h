@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "storage/url/surt.h"
+#include "storage/url/url.h"
 
 namespace gannet::federation {
 
@@ -23,8 +25,12 @@ class BucketFinder {
  public:
   // kInvalidArgument if `surt` is not the SURT key of any URL.
   absl::Status Find(std::string_view surt, uint8_t& bucket);
+  // Of the key that was found last.
+  const storage::Url& url() const { return url_; }
 
  private:
+  storage::SurtReader reader_;
+  storage::Url url_;
   std::string surt_host_;
   uint8_t bucket_ = 0;
 };

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "federation/map/owner_finder.h"
 #include "storage/url/surt.h"
 
 namespace gannet::federation {
@@ -18,14 +20,44 @@ constexpr char kNotAccepted[] = "not accepted from a peer";
 // Whether the key is that which this site would give to its URL.
 bool IsCanonical(const storage::Canonicaliser& canonicaliser,
                  std::string_view page) {
-  const absl::StatusOr<std::string> text =
-      storage::UrlFromSurt(storage::SurtOf(page));
+  storage::SurtReader reader;
   storage::Url url;
-  return text.ok() &&
-         canonicaliser.Canonicalise(*text, nullptr, url) ==
-             storage::UrlOutcome::kOk &&
+  return reader.Read(storage::SurtOf(page), url) &&
+         canonicaliser.Canonicalise(url) == storage::UrlOutcome::kOk &&
          storage::PageKeyOf(url).bytes == page;
 }
+
+// What this site's own rules make of a URL.
+struct Judged {
+  bool is_accepted = false;
+  // Only where it differs from the key that came, which is rare.
+  std::optional<storage::PageKey> page;
+};
+
+// Judges URL after URL. Not thread-safe.
+class Judge {
+ public:
+  Judge(const storage::Canonicaliser& canonicaliser,
+        const storage::UrlFilter& filter)
+      : canonicaliser_(canonicaliser), filter_(filter) {}
+
+  Judged operator()(const storage::Url& as_it_came) {
+    url_ = as_it_came;
+    Judged judged;
+    judged.is_accepted =
+        canonicaliser_.Canonicalise(url_) == storage::UrlOutcome::kOk &&
+        filter_.Judge(url_) == storage::UrlVerdict::kAllowed;
+    if (judged.is_accepted && url_.href() != as_it_came.href()) {
+      judged.page = storage::PageKeyOf(url_);
+    }
+    return judged;
+  }
+
+ private:
+  const storage::Canonicaliser& canonicaliser_;
+  const storage::UrlFilter& filter_;
+  storage::Url url_;
+};
 
 }  // namespace
 
@@ -72,9 +104,16 @@ absl::StatusOr<storage::Receipt> BatchReceiver::Take(
     ++refused_;
     return foreign.status();
   }
+  uint64_t filtered = 0;
+  for (const auto* drops : {&delivery->dropped, &delivery->dropped_moved}) {
+    for (const auto& drop : *drops)
+      filtered += static_cast<uint64_t>(drop.urls);
+  }
+  const uint64_t forwarded = delivery->forwarded.size();
+  const uint64_t urls = delivery->mine.size() + forwarded;
   const absl::Time now = settings_.now();
   absl::StatusOr<storage::Receipt> receipt =
-      crawl_db_.Receive(*delivery, {now, now + settings_.soon});
+      crawl_db_.Receive(*std::move(delivery), {now, now + settings_.soon});
   if (!receipt.ok()) {
     ++refused_;
     return receipt;
@@ -84,14 +123,9 @@ absl::StatusOr<storage::Receipt> BatchReceiver::Take(
     return receipt;
   }
   ++batches_;
-  urls_ += delivery->mine.size() + delivery->forwarded.size();
-  forwarded_ += delivery->forwarded.size();
-  for (const auto& drop : delivery->dropped) {
-    filtered_ += static_cast<uint64_t>(drop.urls);
-  }
-  for (const auto& drop : delivery->dropped_moved) {
-    filtered_ += static_cast<uint64_t>(drop.urls);
-  }
+  urls_ += urls;
+  forwarded_ += forwarded;
+  filtered_ += filtered;
   pages_ += static_cast<uint64_t>(receipt->moved);
   foreign_ += *foreign;
   return receipt;
@@ -100,9 +134,13 @@ absl::StatusOr<storage::Receipt> BatchReceiver::Take(
 absl::StatusOr<storage::Delivery> BatchReceiver::Unpack(
     const storage::Peer& from, const peers::Batch& batch, const MapView& view) {
   absl::StatusOr<std::vector<Found>> urls = std::vector<Found>{};
+  std::vector<Judged> judged;
   if (!batch.urls().empty() ||
       (batch.moved().empty() && batch.complete_for() == 0)) {
-    urls = DecodeBatch(batch.urls(), settings_.limits);
+    Judge judge(canonicaliser_, filter_);
+    urls = DecodeBatch(
+        batch.urls(), settings_.limits,
+        [&](const storage::Url& url) { judged.push_back(judge(url)); });
   }
   if (!urls.ok()) return urls.status();
   storage::Delivery delivery;
@@ -111,26 +149,21 @@ absl::StatusOr<storage::Delivery> BatchReceiver::Unpack(
   delivery.cash_so_far = batch.cash_so_far();
   delivery.known_gain = view.map().rules().exchange() == proto::EXCHANGE_CASH;
   delivery.most_host_pages = settings_.most_host_pages;
-  const storage::SiteId self{view.self()->id()};
   storage::Settlement::Drop dropped{kNotAccepted, 0, 0};
-  storage::Url url;
-  for (Found& found : *urls) {
-    const absl::StatusOr<std::string> text =
-        storage::UrlFromSurt(storage::SurtOf(found.page.bytes));
-    if (!text.ok() ||
-        canonicaliser_.Canonicalise(*text, nullptr, url) !=
-            storage::UrlOutcome::kOk ||
-        filter_.Judge(url) != storage::UrlVerdict::kAllowed) {
+  OwnerFinder owner_of(view);
+  delivery.mine.reserve(urls->size());
+  for (size_t i = 0; i < urls->size(); ++i) {
+    Found& found = (*urls)[i];
+    if (!judged[i].is_accepted) {
       dropped.cash += found.cash;
       ++dropped.urls;
       continue;
     }
-    found.page = storage::PageKeyOf(url);
-    const storage::SiteId owner = view.OwnerOf(found.page.bytes).value_or(self);
-    if (owner == self) {
-      delivery.mine.push_back(std::move(found));
+    if (judged[i].page.has_value()) found.page = *std::move(judged[i].page);
+    if (const auto owner = owner_of(found.page.bytes)) {
+      delivery.forwarded.emplace_back(*owner, std::move(found));
     } else {
-      delivery.forwarded.emplace_back(owner, std::move(found));
+      delivery.mine.push_back(std::move(found));
     }
   }
   if (dropped.urls > 0) delivery.dropped.push_back(std::move(dropped));

@@ -31,8 +31,9 @@ absl::Status TooMuch(std::string_view what, size_t most) {
 // Reads the columns from the front of `rest_`, one after the other.
 class Columns {
  public:
-  Columns(std::string_view columns, const BatchLimits& limits)
-      : rest_(columns), limits_(limits) {}
+  Columns(std::string_view columns, const BatchLimits& limits,
+          const LookAtUrl& look)
+      : rest_(columns), limits_(limits), look_(look) {}
 
   absl::StatusOr<std::vector<storage::Found>> Read() {
     if (absl::Status status = ReadCount(); !status.ok()) return status;
@@ -108,6 +109,7 @@ class Columns {
           !status.ok()) {
         return WrongUrl(i, std::string(status.message()));
       }
+      if (look_) look_(buckets.url());
       std::string& page = urls_[i].page.bytes;
       page.reserve(size);
       page.push_back(static_cast<char>(bucket));
@@ -146,13 +148,14 @@ class Columns {
 
   std::string_view rest_;
   const BatchLimits& limits_;
+  const LookAtUrl& look_;
   std::vector<storage::Found> urls_;
 };
 
 }  // namespace
 
 absl::StatusOr<std::vector<storage::Found>> DecodeBatch(
-    std::string_view bytes, const BatchLimits& limits) {
+    std::string_view bytes, const BatchLimits& limits, const LookAtUrl& look) {
   if (bytes.size() < 2) return Wrong("cut off before its version");
   if (bytes[0] != kBatchVersion) {
     return absl::UnimplementedError(
@@ -165,7 +168,7 @@ absl::StatusOr<std::vector<storage::Found>> DecodeBatch(
       if (packed.size() > limits.bytes) {
         return TooMuch("more bytes", limits.bytes);
       }
-      return Columns(packed, limits).Read();
+      return Columns(packed, limits, look).Read();
     case kZstdBatch: {
       const absl::StatusOr<std::string> columns =
           DecompressZstd(packed, limits.bytes);
@@ -175,7 +178,7 @@ absl::StatusOr<std::vector<storage::Found>> DecodeBatch(
             fmt::format("batch of URLs: {}",
                         std::string(columns.status().message())));
       }
-      return Columns(*columns, limits).Read();
+      return Columns(*columns, limits, look).Read();
     }
     default:
       return absl::UnimplementedError(fmt::format(

@@ -37,6 +37,7 @@ class Pump::Session {
   PutStream& stream_;
   storage::Peer peer_;
   uint64_t written_ = 0;  // The last batch.
+  std::string cursor_;    // Where in the outbox it was cut.
   std::deque<Flying> flying_;
 };
 
@@ -117,7 +118,7 @@ absl::Status Pump::Session::Send(const std::atomic<bool>& stop) {
       }
       if (!cuts->empty()) continue;
       auto cut = pump_.crawl_db_.CutOutbox(peer_, settings.urls_of_batch,
-                                           settings.bytes_of_batch);
+                                           settings.bytes_of_batch, &cursor_);
       if (cut.ok()) {
         // If somebody has cut in between, both are read in the next turn: they
         // go out in the order of their numbers.

@@ -29,7 +29,8 @@ class PutStream {
 };
 
 struct PumpSettings {
-  size_t urls_of_batch = 4096;
+  // Both sites wait for their disk once a batch.
+  size_t urls_of_batch = 8192;
   // Of keys, before they are packed: a web of long URLs must not make batches
   // that the receiver refuses.
   size_t bytes_of_batch = 1 << 20;

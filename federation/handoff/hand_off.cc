@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "federation/map/owner_finder.h"
 
 namespace gannet::federation {
 namespace {
@@ -15,27 +16,6 @@ constexpr char kNote[] = "handed_off";
 constexpr size_t kHostsOfBatch = 256;
 // Of a site that takes nothing now; the others are found by the next walk.
 constexpr size_t kMostHostsThatWait = 50'000;
-
-// Whose a page is, if not this site's. Pages come in key order, so the answer
-// is mostly that of the one before. Not thread-safe.
-class OwnerFinder {
- public:
-  explicit OwnerFinder(const MapView& view) : view_(view) {}
-
-  std::optional<storage::SiteId> operator()(std::string_view page) {
-    const std::string_view host = storage::HostPartOf(page);
-    if (host == host_) return owner_;
-    host_ = host;
-    owner_ = view_.OwnerOf(page);
-    if (owner_ == storage::SiteId{view_.self()->id()}) owner_.reset();
-    return owner_;
-  }
-
- private:
-  const MapView& view_;
-  std::string host_;
-  std::optional<storage::SiteId> owner_;
-};
 
 bool IsPeer(const MapView& view, storage::SiteId site) {
   return std::any_of(view.peers().begin(), view.peers().end(),

@@ -27,6 +27,8 @@ class MapView {
   const proto::MapSite* self() const { return self_; }
   // Sites to exchange with; never this one.
   const std::vector<const proto::MapSite*>& peers() const { return peers_; }
+  // That crawl: those that were only invited do not count.
+  size_t active_sites() const { return peers_.size() + (self_ != nullptr); }
 
   // Where a page goes; nothing if its key has no host, which no page of ours
   // is without.

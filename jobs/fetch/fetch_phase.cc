@@ -36,7 +36,8 @@ class FirstError {
 
 }  // namespace
 
-absl::Status FetchPhase::Run(storage::SiteStore& store, absl::Time deadline,
+absl::Status FetchPhase::Run(storage::SiteStore& store, size_t sites,
+                             absl::Time deadline,
                              const std::atomic<bool>& stop) {
   WorkQueue<Answer> answers;
   FirstError worker_error;
@@ -45,7 +46,7 @@ absl::Status FetchPhase::Run(storage::SiteStore& store, absl::Time deadline,
     fetcher_for_commits->Delivered(pages);
   });
   absl::StatusOr<std::unique_ptr<Fetcher>> fetcher =
-      Fetcher::Create(settings_.fetch, &store.crawl_db(), &committer,
+      Fetcher::Create(settings_.fetch, sites, &store.crawl_db(), &committer,
                       [&](Answer answer) { answers.Push(std::move(answer)); });
   if (!fetcher.ok()) return fetcher.status();
   fetcher_for_commits = fetcher->get();

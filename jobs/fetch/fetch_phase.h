@@ -35,9 +35,10 @@ class FetchPhase {
   explicit FetchPhase(const FetchPhaseSettings& settings)
       : settings_(settings) {}
 
-  // Fetches what the open round still has to fetch. Pages may be left in it
-  // only if `stop` was set. kResourceExhausted: the disk is full.
-  absl::Status Run(storage::SiteStore& store, absl::Time deadline,
+  // Fetches what the open round still has to fetch, while `sites` crawl, this
+  // one included. Pages may be left in it only if `stop` was set.
+  // kResourceExhausted: the disk is full.
+  absl::Status Run(storage::SiteStore& store, size_t sites, absl::Time deadline,
                    const std::atomic<bool>& stop);
 
   // While it runs, from any thread.

@@ -26,21 +26,24 @@ std::string HeaderValue(const std::string& value) {
   return clean ? value : "";
 }
 
-absl::Duration AddressDelay(const FetchSettings& settings) {
+absl::Duration AddressDelay(const FetchSettings& settings, size_t sites) {
   // One address that the operator named holds all hosts of a test web.
   const bool one_for_all =
       settings.connect_to.has_value() && !settings.connect_to->is_range();
-  return one_for_all || !settings.download.proxy.empty() ? absl::ZeroDuration()
-                                                         : settings.delay;
+  if (one_for_all || !settings.download.proxy.empty()) {
+    return absl::ZeroDuration();
+  }
+  return settings.share_addresses ? settings.delay * std::max<size_t>(sites, 1)
+                                  : settings.delay;
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Fetcher>> Fetcher::Create(
-    FetchSettings settings, storage::CrawlDb* crawl_db, Committer* committer,
-    Deliver deliver) {
-  std::unique_ptr<Fetcher> fetcher(new Fetcher(std::move(settings), crawl_db,
-                                               committer, std::move(deliver)));
+    FetchSettings settings, size_t sites, storage::CrawlDb* crawl_db,
+    Committer* committer, Deliver deliver) {
+  std::unique_ptr<Fetcher> fetcher(new Fetcher(
+      std::move(settings), sites, crawl_db, committer, std::move(deliver)));
   absl::StatusOr<std::unique_ptr<EventLoop>> loop = EventLoop::Create();
   if (!loop.ok()) return loop.status();
   fetcher->loop_ = *std::move(loop);
@@ -62,14 +65,15 @@ absl::StatusOr<std::unique_ptr<Fetcher>> Fetcher::Create(
   return fetcher;
 }
 
-Fetcher::Fetcher(FetchSettings settings, storage::CrawlDb* crawl_db,
-                 Committer* committer, Deliver deliver)
+Fetcher::Fetcher(FetchSettings settings, size_t sites,
+                 storage::CrawlDb* crawl_db, Committer* committer,
+                 Deliver deliver)
     : settings_(std::move(settings)),
       crawl_db_(crawl_db),
       committer_(committer),
       deliver_(std::move(deliver)),
       address_check_(settings_.allow_private, settings_.allowed_addresses),
-      turns_(AddressDelay(settings_)),
+      turns_(AddressDelay(settings_, sites)),
       random_(std::random_device()()) {}
 
 // In this order: both close sockets that the loop watches.

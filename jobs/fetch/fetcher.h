@@ -53,6 +53,10 @@ struct FetchSettings {
   std::optional<ConnectTo> connect_to;
 
   absl::Duration delay = absl::Seconds(1);
+  // In a federation others ask the same address unknowingly, for big hosting
+  // companies have hosts of every site: its delay is multiplied by the number
+  // of sites.
+  bool share_addresses = true;
   absl::Duration max_crawl_delay = absl::Seconds(60);
   size_t connections = 500;
   int64_t bandwidth = 0;  // Bytes a second, of all; 0: no limit.
@@ -98,10 +102,10 @@ class Fetcher {
   // An answer on its way; Delivered() says that it has arrived.
   using Deliver = std::function<void(Answer answer)>;
 
-  // All must outlive this.
+  // `sites` crawl at the same time, this one included. All must outlive this.
   static absl::StatusOr<std::unique_ptr<Fetcher>> Create(
-      FetchSettings settings, storage::CrawlDb* crawl_db, Committer* committer,
-      Deliver deliver);
+      FetchSettings settings, size_t sites, storage::CrawlDb* crawl_db,
+      Committer* committer, Deliver deliver);
   ~Fetcher();
 
   // Fetches the open round's pages until none is left, `deadline` comes (what
@@ -125,7 +129,7 @@ class Fetcher {
     std::unique_ptr<RobotsQuest> quest;  // Null: a page.
   };
 
-  Fetcher(FetchSettings settings, storage::CrawlDb* crawl_db,
+  Fetcher(FetchSettings settings, size_t sites, storage::CrawlDb* crawl_db,
           Committer* committer, Deliver deliver);
 
   // fetcher.cc

@@ -225,7 +225,7 @@ void Fetcher::OnAddresses(uint32_t index, const Resolver::Result& addresses) {
     }
     state.address = address;
     state.has_address = true;
-    turns_.SetAddress(state.id, address, started_ + settings_.delay);
+    turns_.SetAddress(state.id, address, started_ + turns_.address_delay());
     return WantTurn(index);
   }
   FailAll(index, Failure::kAddressRefused, refused);

@@ -68,19 +68,16 @@ Outcome OutcomeOf(const Response& response, bool was_conditional,
   }
   outcome.reason = fmt::format("http {}", response.status);
   const storage::HttpHead head = storage::SplitHttpResponse(response.head);
+  if (storage::IsRedirect(response.status)) {
+    outcome.location = head.Get("Location");
+    if (outcome.location.empty()) {
+      outcome.reason += " without a Location";
+    } else {
+      outcome.state = proto::MOVED;
+    }
+    return outcome;
+  }
   switch (response.status) {
-    case 301:
-    case 302:
-    case 303:
-    case 307:
-    case 308:
-      outcome.location = head.Get("Location");
-      if (outcome.location.empty()) {
-        outcome.reason += " without a Location";
-      } else {
-        outcome.state = proto::MOVED;
-      }
-      return outcome;
     case 304:
       if (was_conditional) {
         outcome.state = proto::FETCHED;

@@ -11,11 +11,6 @@ namespace {
 
 constexpr int kMaxRedirects = 5;  // RFC 9309, 2.3.1.2.
 
-bool IsRedirect(int status) {
-  return status == 301 || status == 302 || status == 303 || status == 307 ||
-         status == 308;
-}
-
 }  // namespace
 
 std::string OriginOf(const storage::Url& url) {
@@ -31,7 +26,7 @@ RobotsAnswer ReadRobotsAnswer(const Response& response, const std::string& url,
   RobotsAnswer answer;
   answer.status = static_cast<uint32_t>(response.status);
   const storage::HttpHead head = storage::SplitHttpResponse(response.head);
-  if (IsRedirect(response.status)) {
+  if (storage::IsRedirect(response.status)) {
     storage::Url from;
     storage::Url::Parse(url, nullptr, from);
     storage::Url to;

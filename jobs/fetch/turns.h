@@ -36,6 +36,7 @@ class Turns {
   HostId Add(absl::Duration delay, absl::Time earliest);
   void SetDelay(HostId host, absl::Duration delay);
   absl::Duration delay(HostId host) const { return At(host).delay; }
+  absl::Duration address_delay() const { return address_delay_; }
   // REQUIRES: the host is neither waiting nor busy. An address that is new is
   // not asked before `earliest`.
   void SetAddress(HostId host, const Address& address, absl::Time earliest);

@@ -39,6 +39,10 @@ OutcomeCounts ToOutcomes(const proto::RoundCounts& counts) {
           counts.failed(),  counts.blocked(),   counts.released()};
 }
 
+size_t SitesNow(const FederationNow& now) {
+  return now.map == nullptr ? 1 : now.map->active_sites();
+}
+
 // It gave pages back, completed none, and the next round would get the same: a
 // page whose host rests is out of its way, and is waited for.
 bool IsFruitless(const proto::RoundCounts& counts) {
@@ -116,7 +120,11 @@ absl::Status Rounds::Finish(const std::atomic<bool>& stop) {
       storage::MutexLock lock(&mu_);
       deadline = deadline_;
     }
-    if (absl::Status s = fetch_.Run(*store_, deadline, stop); !s.ok()) return s;
+    if (absl::Status s =
+            fetch_.Run(*store_, SitesNow(LookAtFederation()), deadline, stop);
+        !s.ok()) {
+      return s;
+    }
     if (stop) return absl::CancelledError("stopped while fetching");
     // Beyond this point no page is completed, and no outlink added.
     if (absl::Status s = db.SetPhase(proto::UPDATE); !s.ok()) return s;
@@ -210,8 +218,9 @@ absl::Status Rounds::CheckProgress() const {
       "{} rounds in a row gave all their pages back unfetched, and so would "
       "the "
       "next. No host is asked before its delay has passed, and for robots.txt "
-      "first: crawl.time_limit ({}) must be well above fetch.delay ({}), and "
-      "above what a robots.txt may ask for, fetch.max_crawl_delay ({})",
+      "first: crawl.time_limit ({}) must be well above fetch.delay ({}; in a "
+      "federation that times the number of sites, by fetch.share_addresses), "
+      "and above what a robots.txt may ask for, fetch.max_crawl_delay ({})",
       kMostFruitless, absl::FormatDuration(settings_.time_limit),
       absl::FormatDuration(fetch.delay),
       absl::FormatDuration(fetch.max_crawl_delay)));

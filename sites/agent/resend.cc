@@ -1,7 +1,8 @@
 #include "sites/agent/resend.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,10 +24,12 @@ constexpr absl::Duration kLongestRest = absl::Minutes(5);
 
 Resend::Resend(storage::SiteStore& store,
                const storage::Canonicaliser& canonicaliser,
-               const storage::UrlFilter& filter, Log& log)
+               const storage::UrlFilter& filter, uint32_t most_redirects,
+               Log& log)
     : store_(store),
       canonicaliser_(canonicaliser),
       filter_(filter),
+      most_redirects_(most_redirects),
       log_(log) {}
 
 Resend::~Resend() { End(); }
@@ -95,11 +98,19 @@ void Resend::Run(const federation::MapHolder& maps, federation::Losses& losses,
   } while (Rest(rest));
 }
 
+// Of a page that moved: a chain of redirects must not begin anew each time that
+// a site is lost, or an endless one would never end. A page that is another
+// site's by now says nothing; its chain begins there.
+uint32_t Resend::RedirectsBehind(const storage::Url& moved) const {
+  const auto record = store_.crawl_db().GetPage(storage::PageKeyOf(moved));
+  return record.ok() ? record->redirects() + 1 : 1;
+}
+
 absl::Status Resend::Walk(const federation::MapHolder& maps, const List& list,
                           int64_t& sent) {
   const auto begun_with = maps.view();
   const federation::Map& map = begun_with->map();
-  std::set<storage::PageKey> batch;
+  std::map<storage::PageKey, uint32_t> batch;  // How many redirects.
   absl::Status status;
   const auto flush = [&] {
     // The newest: channels may have moved since this began.
@@ -111,10 +122,11 @@ absl::Status Resend::Walk(const federation::MapHolder& maps, const List& list,
     const storage::SiteId self{view->self()->id()};
     std::vector<storage::Found> mine;
     std::vector<std::pair<storage::SiteId, storage::Found>> others;
-    for (const storage::PageKey& page : batch) {
+    for (const auto& [page, redirects] : batch) {
       storage::Found url;
       url.page = page;
       url.depth = kDepth;
+      url.redirects = redirects;
       const storage::SiteId owner = view->OwnerOf(page.bytes).value_or(self);
       if (owner == self) {
         mine.push_back(std::move(url));
@@ -141,17 +153,26 @@ absl::Status Resend::Walk(const federation::MapHolder& maps, const List& list,
            (!previous_is_known ||
             !begun_with->PreviousOwnerOf(page.bytes).has_value());
   };
-  storage::Url url;
-  absl::Status walked = store_.archive().ForEachOutlinks(
-      [&](std::string_view, const std::vector<std::string>& outlinks) {
-        for (const std::string& link : outlinks) {
-          if (canonicaliser_.Canonicalise(link, nullptr, url) !=
+  storage::Url from, url;
+  absl::Status walked =
+      store_.archive().ForEachOutlinks([&](const storage::PageLinks& links) {
+        if (storage::Url::Parse(links.url, nullptr, from) !=
+            storage::UrlOutcome::kOk) {
+          return true;
+        }
+        const uint32_t redirects = links.has_moved ? RedirectsBehind(from) : 0;
+        if (redirects > most_redirects_) return true;  // Was not followed.
+        for (const std::string& link : links.links) {
+          if (canonicaliser_.Canonicalise(link, &from, url) !=
                   storage::UrlOutcome::kOk ||
               filter_.Judge(url) != storage::UrlVerdict::kAllowed) {
             continue;
           }
           storage::PageKey page = storage::PageKeyOf(url);
-          if (is_wanted(page)) batch.insert(std::move(page));
+          if (!is_wanted(page)) continue;
+          const auto [it, is_new] =
+              batch.try_emplace(std::move(page), redirects);
+          it->second = std::min(it->second, redirects);
         }
         return !stop_ && (batch.size() < kAtOnce || flush());
       });

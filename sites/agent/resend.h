@@ -1,8 +1,9 @@
 // Resend sends again what other sites may have lost: the outlinks of this
-// site's archive that belong to a site which begins another life, or that
-// belonged to one that is gone (the papers' re-execution, nc-can-lbi 2.1).
-// Without cash: that was given, and is lost with who had it. Runs in a thread
-// of its own; what fails is tried again. Thread-safe.
+// site's archive, and where its pages have moved to, that belong to a site
+// which begins another life, or that belonged to one that is gone (the papers'
+// re-execution, nc-can-lbi 2.1). Without cash: that was given, and is lost with
+// who had it. Runs in a thread of its own; what fails is tried again.
+// Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -22,9 +23,9 @@ namespace gannet::sites {
 
 class Resend {
  public:
-  // All must outlive this.
+  // All must outlive this. `most_redirects` in a row are followed.
   Resend(storage::SiteStore& store, const storage::Canonicaliser& canonicaliser,
-         const storage::UrlFilter& filter, Log& log);
+         const storage::UrlFilter& filter, uint32_t most_redirects, Log& log);
   ~Resend();  // As End().
 
   // To be called with each new map. Does what `losses` ask for, and tells them
@@ -40,6 +41,7 @@ class Resend {
   using List = federation::Losses::List;
   void Run(const federation::MapHolder& maps, federation::Losses& losses,
            const List& list, const std::function<void()>& on_foreign);
+  uint32_t RedirectsBehind(const storage::Url& moved) const;
   absl::Status Walk(const federation::MapHolder& maps, const List& list,
                     int64_t& sent);
   bool Rest(absl::Duration time) ABSL_LOCKS_EXCLUDED(mu_);
@@ -48,6 +50,7 @@ class Resend {
   storage::SiteStore& store_;
   const storage::Canonicaliser& canonicaliser_;
   const storage::UrlFilter& filter_;
+  const uint32_t most_redirects_;
   Log& log_;
   storage::Mutex begin_mu_;
   bool has_ended_ ABSL_GUARDED_BY(begin_mu_) = false;

@@ -42,6 +42,7 @@ void SetFetch(const SiteConfig& config, jobs::FetchSettings& fetch) {
   const FetchSection& section = config.fetch;
   fetch.agent = config.user_agent.name;
   fetch.delay = section.delay;
+  fetch.share_addresses = section.share_addresses;
   fetch.max_crawl_delay = section.max_crawl_delay;
   fetch.connections = static_cast<size_t>(section.connections);
   fetch.bandwidth = static_cast<int64_t>(section.bandwidth);

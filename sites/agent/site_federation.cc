@@ -162,7 +162,9 @@ absl::Status SiteFederation::Parts::Start() {
   if (!made_filter.ok()) return made_filter.status();
   filter = *std::move(made_filter);
 
-  resend = std::make_unique<Resend>(store, *canonicaliser, *filter, log);
+  resend = std::make_unique<Resend>(
+      store, *canonicaliser, *filter,
+      static_cast<uint32_t>(config.fetch.redirects), log);
 
   const FederationSection& section = config.federation;
   federation::MembershipSettings settings;

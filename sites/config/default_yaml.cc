@@ -49,6 +49,8 @@ update:
 
 fetch:
   delay: 1s                 # Between two requests to a host (and to an address).
+  share_addresses: true     # In a federation, an address may hold hosts of other sites
+                            # too: its delay is multiplied by the number of sites.
   max_crawl_delay: 30s      # A longer Crawl-delay in robots.txt is cut to this.
   connections: 500          # At the same time.
   bandwidth: 0              # Bytes a second in all; 0 is no limit.

@@ -94,6 +94,7 @@ void Read(YamlSection section, ResolverSection& resolver) {
 void Read(YamlSection section, FetchSection& fetch) {
   const absl::Duration day = absl::Hours(24);
   section.Duration("delay", fetch.delay, absl::ZeroDuration(), day);
+  section.Flag("share_addresses", fetch.share_addresses);
   section.Duration("max_crawl_delay", fetch.max_crawl_delay,
                    absl::ZeroDuration(), day);
   section.Number("connections", fetch.connections, 1, 100'000);

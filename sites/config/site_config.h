@@ -75,6 +75,7 @@ struct ResolverSection {
 
 struct FetchSection {
   absl::Duration delay = absl::Seconds(1);
+  bool share_addresses = true;
   absl::Duration max_crawl_delay = absl::Seconds(30);
   int64_t connections = 500;
   uint64_t bandwidth = 0;  // Bytes a second; 0: no limit.

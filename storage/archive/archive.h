@@ -104,6 +104,15 @@ struct FinishedFile {
   bool released = false;              // Then `size` is 0.
 };
 
+// Where an archived page led.
+struct PageLinks {
+  std::string url;
+  // The server sent us to the one link that there is then. It is as it was
+  // written: perhaps relative to `url`.
+  bool has_moved = false;
+  std::vector<std::string> links;
+};
+
 class Archive {
  public:
   // Makes the folder if need be. `committed` is the state that the crawl DB
@@ -151,13 +160,11 @@ class Archive {
   absl::StatusOr<std::vector<std::string>> ReadOutlinks(
       const Position& position);
 
-  // Calls `visit` with each page's URL and outlinks, of all files that are
-  // there, oldest first, until it says false; one that is being written is read
-  // as far as it is now. A page that was fetched twice comes twice.
+  // Calls `visit` with where each page led, of all files that are there, oldest
+  // first, until it says false; one that is being written is read as far as it
+  // is now. A page that was fetched twice comes twice.
   absl::Status ForEachOutlinks(
-      const std::function<bool(std::string_view url,
-                               const std::vector<std::string>& outlinks)>&
-          visit);
+      const std::function<bool(const PageLinks& page)>& visit);
 
   // Finished and released files, by number.
   absl::StatusOr<std::vector<FinishedFile>> List();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "storage/archive/archive.h"
+#include "storage/archive/http_message.h"
 #include "storage/archive/outlinks.h"
 
 namespace gannet::storage {
@@ -20,6 +21,49 @@ absl::Status InFile(const absl::Status& status, std::string_view base) {
       status.code(),
       fmt::format("{}: {}", base,
                   std::string_view(message.data(), message.size())));
+}
+
+// The beginning of a response: a head that is longer than jobs/fetch takes is
+// read in part.
+constexpr size_t kHeadBytes = 64 << 10;
+
+absl::StatusOr<std::string> ReadHead(WarcReader& reader) {
+  std::string head(kHeadBytes, '\0');
+  size_t size = 0;
+  while (size < head.size()) {
+    auto more = reader.ReadBlock(head.data() + size, head.size() - size);
+    if (!more.ok()) return more.status();
+    if (*more == 0) break;
+    size += *more;
+  }
+  head.resize(size);
+  return head;
+}
+
+// Where the record that the reader stands at leads; mostly nowhere. A page's
+// outlinks have a record of their own. A redirect has none: its target is in
+// the response itself.
+absl::StatusOr<PageLinks> LinksOf(WarcReader& reader) {
+  PageLinks page;
+  const RecordType type = reader.header().type;
+  if (type != RecordType::kMetadata && type != RecordType::kResponse) {
+    return page;
+  }
+  page.url = reader.header().TargetUri();
+  if (type == RecordType::kMetadata) {
+    auto block = reader.ReadWholeBlock();
+    if (!block.ok()) return block.status();
+    page.links = ParseOutlinks(*block);
+    return page;
+  }
+  auto block = ReadHead(reader);
+  if (!block.ok()) return block.status();
+  const HttpHead head = SplitHttpResponse(*block);
+  const std::string_view location = head.Get("Location");
+  if (!IsRedirect(head.status) || location.empty()) return page;
+  page.has_moved = true;
+  page.links.emplace_back(location);
+  return page;
 }
 
 absl::Status Released(FileNumber number) {
@@ -137,8 +181,7 @@ absl::StatusOr<std::vector<std::string>> Archive::ReadOutlinks(
 }
 
 absl::Status Archive::ForEachOutlinks(
-    const std::function<bool(std::string_view,
-                             const std::vector<std::string>&)>& visit) {
+    const std::function<bool(const PageLinks& page)>& visit) {
   std::vector<FileNumber> numbers;
   {
     MutexLock lock(&mu_);
@@ -153,11 +196,9 @@ absl::Status Archive::ForEachOutlinks(
       auto found = (*reader)->Next();
       if (!found.ok()) return InFile(found.status(), where);
       if (!*found) break;
-      if ((*reader)->header().type != RecordType::kMetadata) continue;
-      const std::string url((*reader)->header().Get("WARC-Target-URI"));
-      auto block = (*reader)->ReadWholeBlock();
-      if (!block.ok()) return InFile(block.status(), where);
-      if (!visit(url, ParseOutlinks(*block))) return absl::OkStatus();
+      auto page = LinksOf(**reader);
+      if (!page.ok()) return InFile(page.status(), where);
+      if (!page->links.empty() && !visit(*page)) return absl::OkStatus();
     }
   }
   return absl::OkStatus();

@@ -23,6 +23,10 @@ struct HttpHead {
 
 HttpHead SplitHttpResponse(std::string_view message);
 
+// Whether an answer of this status says where the page is instead, if it has a
+// Location (RFC 9110, 15.4).
+bool IsRedirect(int status);
+
 // The body without its chunked coding. Nothing if `body` is not chunked from
 // its first to its last byte: writers that store a decoded body often leave
 // the Transfer-Encoding field in the head, so the field alone proves nothing.

@@ -333,11 +333,14 @@ class CrawlDb {
   // Sites that something waits for, or is numbered for.
   absl::StatusOr<std::vector<SiteId>> Destinations();
   // Cuts the next batch out of an outbox, synced: at least one URL, and no more
-  // than these. kNotFound if it is empty.
+  // than these. kNotFound if it is empty. With a `cursor` (empty at first) it
+  // goes on where the last cut ended, and at the end begins anew: from the
+  // front it would step over the rows of all cuts before.
   // kFailedPrecondition: OpenPair() was not called for these lives.
   absl::StatusOr<OutboxCut> CutOutbox(
       const Peer& to, size_t most,
-      size_t most_bytes = std::numeric_limits<size_t>::max());
+      size_t most_bytes = std::numeric_limits<size_t>::max(),
+      std::string* cursor = nullptr);
   // Batches cut and not yet acknowledged, oldest first: at most so many, of
   // those with a number greater than `after`.
   absl::StatusOr<std::vector<OutboxCut>> Sending(
@@ -376,8 +379,7 @@ class CrawlDb {
 
   // Takes a batch, synced. One that came before changes nothing. kOutOfRange:
   // it is not the next. kInvalidArgument: something in it cannot be.
-  absl::StatusOr<Receipt> Receive(const Delivery& delivery,
-                                  const Moment& moment)
+  absl::StatusOr<Receipt> Receive(Delivery delivery, const Moment& moment)
       ABSL_LOCKS_EXCLUDED(receive_mu_);
   absl::StatusOr<proto::ReceivedPair> received_pair(const Peer& from);
   // The last epoch for which that life of a site has moved all; 0: none.
@@ -466,10 +468,12 @@ class CrawlDb {
   friend class Admission;
   explicit CrawlDb(std::unique_ptr<Store> store);
 
-  // Adds `urls` (sorted, distinct; stripes locked) to the edit.
+  // Adds `urls` (sorted, distinct; stripes locked) to the edit. Without
+  // `known_gain` the cash of those that are known is dropped.
   absl::StatusOr<PutCounts> AddFound(Edit& edit, absl::Span<const Found> urls,
                                      const Moment& moment,
-                                     Admission* admission = nullptr);
+                                     Admission* admission = nullptr,
+                                     bool known_gain = true);
   // The deferred rows of `urls` (sorted, distinct); nothing where there is
   // none. Free if nothing is deferred.
   absl::StatusOr<std::vector<std::optional<Found>>> DeferredOf(

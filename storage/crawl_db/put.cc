@@ -56,7 +56,8 @@ void AddPage(Store& store, Edit& edit, const Found& url, absl::Time now) {
 absl::StatusOr<PutCounts> CrawlDb::AddFound(Edit& edit,
                                             absl::Span<const Found> urls,
                                             const Moment& moment,
-                                            Admission* admission) {
+                                            Admission* admission,
+                                            bool known_gain) {
   auto records = store_->GetPages(PagesOf(urls));
   if (!records.ok()) return records.status();
   PutCounts counts;
@@ -65,7 +66,12 @@ absl::StatusOr<PutCounts> CrawlDb::AddFound(Edit& edit,
     std::optional<proto::PageRecord>& record = (*records)[i];
     if (record.has_value()) {
       ++counts.known;
-      AddCash(*store_, edit, urls[i].page.bytes, *record, urls[i].cash, moment);
+      if (known_gain) {
+        AddCash(*store_, edit, urls[i].page.bytes, *record, urls[i].cash,
+                moment);
+      } else {
+        edit.delta.dropped[kKnownAtItsOwner] += urls[i].cash;
+      }
       continue;
     }
     if (store_->IsBlocked(urls[i].page.bytes)) {
@@ -162,7 +168,7 @@ absl::StatusOr<PutCounts> CrawlDb::PutIfAbsent(absl::Span<const Found> urls,
     if (absl::Status s = AddReceived(edit, url); !s.ok()) return s;
   }
   if (absl::Status s = CheckRoomFor(edit.delta.received); !s.ok()) return s;
-  const std::vector<Found> merged = SortedAndMerged(urls);
+  const std::vector<Found> merged = SortedAndMerged({urls.begin(), urls.end()});
   StripeLocks locks(*store_, PagesOf(merged));
   absl::StatusOr<PutCounts> counts = AddFound(edit, merged, moment);
   if (!counts.ok()) return counts;

@@ -19,18 +19,6 @@ constexpr absl::Duration kLongestWait = absl::Hours(24 * 400);
 constexpr absl::Duration kLongestRest = absl::Hours(24 * 30);
 constexpr absl::Duration kLongestDelay = absl::Hours(24);
 
-// The known among them gain nothing: their cash is dropped, and counted.
-absl::Status DropKnown(Store& store, Edit& edit, std::vector<Found>& urls) {
-  auto records = store.GetPages(PagesOf(urls));
-  if (!records.ok()) return records.status();
-  for (size_t i = 0; i < urls.size(); ++i) {
-    if (!(*records)[i].has_value()) continue;
-    edit.delta.dropped[kKnownAtItsOwner] += urls[i].cash;
-    urls[i].cash = 0;
-  }
-  return absl::OkStatus();
-}
-
 // What strangers say of a page is looked at before it is stored.
 absl::Status CheckMoved(const Delivery& delivery) {
   std::set<std::string_view> moved;
@@ -103,7 +91,7 @@ absl::StatusOr<proto::ReceivedPair> CrawlDb::received_pair(const Peer& from) {
   return pair;
 }
 
-absl::StatusOr<Receipt> CrawlDb::Receive(const Delivery& delivery,
+absl::StatusOr<Receipt> CrawlDb::Receive(Delivery delivery,
                                          const Moment& moment) {
   Edit edit;
   absl::Status cash;
@@ -128,7 +116,7 @@ absl::StatusOr<Receipt> CrawlDb::Receive(const Delivery& delivery,
     edit.delta.dropped[drop.reason] += drop.cash;
     edit.delta.dropped_urls += drop.urls;
   }
-  std::vector<Found> mine = SortedAndMerged(delivery.mine);
+  const std::vector<Found> mine = SortedAndMerged(std::move(delivery.mine));
   // The number of one batch must be seen by the next.
   MutexLock one_at_a_time(&receive_mu_);
   std::vector<std::string_view> pages = PagesOf(mine);
@@ -159,13 +147,10 @@ absl::StatusOr<Receipt> CrawlDb::Receive(const Delivery& delivery,
         "batch {} brings {} units of cash, and the sender says {}",
         delivery.sequence, brought, Sum(delivery.cash_so_far, -pair->cash())));
   }
-  if (!delivery.known_gain) {
-    if (absl::Status s = DropKnown(*store_, edit, mine); !s.ok()) return s;
-  }
   Settlement limits;
   limits.most_host_pages = delivery.most_host_pages;
   Admission admission = Admission::OfDeferred(*this, limits);
-  auto counts = AddFound(edit, mine, moment, &admission);
+  auto counts = AddFound(edit, mine, moment, &admission, delivery.known_gain);
   if (!counts.ok()) return counts.status();
   counts->dropped = admission.dropped();
   if (absl::Status s = AddWaiting(edit, {}, delivery.forwarded); !s.ok()) {

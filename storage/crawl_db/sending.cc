@@ -137,19 +137,29 @@ absl::StatusOr<proto::SentPair> CrawlDb::OpenedPair(const Peer& to) {
 }
 
 absl::StatusOr<OutboxCut> CrawlDb::CutOutbox(const Peer& to, size_t most,
-                                             size_t most_bytes) {
+                                             size_t most_bytes,
+                                             std::string* cursor) {
   StripeLocks locks(*store_);
   auto pair = OpenedPair(to);
   if (!pair.ok()) return pair.status();
   Edit edit;
   OutboxCut cut;
   const std::string prefix = keys::Outbox(to.site, {});
-  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
-      rocksdb::ReadOptions(), store_->column(Column::kOutbox)));
+  const std::string end = keys::After(prefix);
+  const rocksdb::Slice end_slice(end);
+  rocksdb::ReadOptions options;
+  options.iterate_upper_bound = &end_slice;
+  std::unique_ptr<rocksdb::Iterator> it(
+      store_->db().NewIterator(options, store_->column(Column::kOutbox)));
+  if (cursor != nullptr && cursor->starts_with(prefix)) {
+    it->Seek(*cursor);
+  } else {
+    it->Seek(prefix);
+  }
+  if (!it->Valid() && it->status().ok()) it->Seek(prefix);
   size_t bytes = 0;
   std::string last;
-  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix) &&
-                         static_cast<size_t>(cut.batch.urls_size()) < most;
+  for (; it->Valid() && static_cast<size_t>(cut.batch.urls_size()) < most;
        it->Next()) {
     bytes += it->key().size() - prefix.size();
     if (bytes > most_bytes && cut.batch.urls_size() > 0) break;
@@ -170,9 +180,10 @@ absl::StatusOr<OutboxCut> CrawlDb::CutOutbox(const Peer& to, size_t most,
   }
   // They stand together and leave as one range: row by row, each cut would step
   // over the tombstones of all before it.
+  last.push_back('\0');
   edit.batch.DeleteRange(store_->column(Column::kOutbox),
-                         keys::Outbox(to.site, cut.batch.urls(0).page()),
-                         last + '\0');
+                         keys::Outbox(to.site, cut.batch.urls(0).page()), last);
+  if (cursor != nullptr) *cursor = last;
   if (absl::Status s = FinishCut(edit, to.site, *pair, cut); !s.ok()) return s;
   return cut;
 }
@@ -197,12 +208,16 @@ absl::StatusOr<std::vector<OutboxCut>> CrawlDb::Sending(SiteId destination,
                                                         uint64_t after,
                                                         size_t most) {
   std::vector<OutboxCut> cuts;
-  const std::string prefix = SendingPrefix(destination);
-  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
-      rocksdb::ReadOptions(), store_->column(Column::kOutbox)));
+  // Without it, a look behind the last batch would step over all that was ever
+  // cut out of the outbox that begins there.
+  const std::string end = keys::After(SendingPrefix(destination));
+  const rocksdb::Slice end_slice(end);
+  rocksdb::ReadOptions options;
+  options.iterate_upper_bound = &end_slice;
+  std::unique_ptr<rocksdb::Iterator> it(
+      store_->db().NewIterator(options, store_->column(Column::kOutbox)));
   for (it->Seek(keys::Sending(destination, after + 1));
-       it->Valid() && it->key().starts_with(prefix) && cuts.size() < most;
-       it->Next()) {
+       it->Valid() && cuts.size() < most; it->Next()) {
     OutboxCut& cut = cuts.emplace_back();
     SiteId site{};
     std::string_view sequence;

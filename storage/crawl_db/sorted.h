@@ -12,8 +12,7 @@
 namespace gannet::storage {
 
 // By page; what was found twice is one URL with the cash of both.
-inline std::vector<Found> SortedAndMerged(absl::Span<const Found> urls) {
-  std::vector<Found> sorted(urls.begin(), urls.end());
+inline std::vector<Found> SortedAndMerged(std::vector<Found> sorted) {
   std::sort(sorted.begin(), sorted.end(), [](const Found& a, const Found& b) {
     return a.page.bytes < b.page.bytes;
   });

@@ -51,7 +51,8 @@ absl::StatusOr<Found> Join(const Found& url,
 
 absl::Status CrawlDb::AddWaiting(Edit& edit, absl::Span<const Found> found,
                                  Remote remote, Remote gains) {
-  const std::vector<Found> deferred = SortedAndMerged(found);
+  const std::vector<Found> deferred =
+      SortedAndMerged({found.begin(), found.end()});
   std::vector<std::string> row_keys;
   for (const Found& url : deferred) {
     row_keys.push_back(keys::Deferred(url.page.bytes));

@@ -20,11 +20,6 @@ void AppendEscaped(std::string_view text, std::string& out) {
   }
 }
 
-absl::Status NotAKey(std::string_view surt) {
-  return absl::InvalidArgumentError(
-      fmt::format("not a SURT key: {:.200}", surt));
-}
-
 // Undoes AppendEscaped for one label; false if it never wrote this.
 bool AppendHostLabel(std::string_view label, std::string& out) {
   for (size_t i = 0; i < label.size(); ++i) {
@@ -102,29 +97,39 @@ bool AppendHostFromSurt(std::string_view surt, std::string& out) {
   }
 }
 
-absl::StatusOr<std::string> UrlFromSurt(std::string_view surt) {
+bool SurtReader::Read(std::string_view surt, Url& out) {
   const std::string_view host = SurtHost(surt);
   const std::string_view rest = surt.substr(host.size());
   const size_t path = rest.find('/');
-  if (host.size() < 3 || path == std::string_view::npos) return NotAKey(surt);
+  if (host.size() < 3 || path == std::string_view::npos) return false;
   const std::string_view origin = rest.substr(0, path);
   const std::string_view scheme = origin.substr(0, origin.find(':'));
-  if (scheme != "http" && scheme != "https") return NotAKey(surt);
+  if (scheme != "http" && scheme != "https") return false;
 
-  std::string url(scheme);
-  url += "://";
-  if (!AppendHostFromSurt(surt, url)) return NotAKey(surt);
-  url += origin.substr(scheme.size());
-  url += rest.substr(path);
+  url_ = scheme;
+  url_ += "://";
+  if (!AppendHostFromSurt(surt, url_)) return false;
+  url_ += origin.substr(scheme.size());
+  url_ += rest.substr(path);
 
   // Only a key that its URL leads back to is one: else two keys could stand for
   // one page, or a slash in a "label" be read as the path.
-  Url parsed;
-  if (Url::Parse(url, nullptr, parsed) != UrlOutcome::kOk ||
-      parsed.href() != url || SurtKey(parsed) != surt) {
-    return NotAKey(surt);
+  if (Url::Parse(url_, nullptr, out) != UrlOutcome::kOk || out.href() != url_) {
+    return false;
   }
-  return url;
+  key_.clear();
+  AppendSurtKey(out, key_);
+  return key_ == surt;
+}
+
+absl::StatusOr<std::string> UrlFromSurt(std::string_view surt) {
+  SurtReader reader;
+  Url url;
+  if (!reader.Read(surt, url)) {
+    return absl::InvalidArgumentError(
+        fmt::format("not a SURT key: {:.200}", surt));
+  }
+  return url.href();
 }
 
 std::string_view SurtHost(std::string_view surt) {

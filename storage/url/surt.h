@@ -30,6 +30,18 @@ void AppendSurtKey(const Url& url, std::string& out);
 // share: "com,example," for example.com.
 void AppendSurtDomainPrefix(std::string_view host_or_domain, std::string& out);
 
+// Reads keys back into URLs, many in a row: allocates nothing once its buffers
+// have grown to their working size. Not thread-safe.
+class SurtReader {
+ public:
+  // False if `surt` is not the key of any URL; `out` then holds rubbish.
+  bool Read(std::string_view surt, Url& out);
+
+ private:
+  std::string url_;
+  std::string key_;
+};
+
 // The URL of a key. kInvalidArgument if `surt` is not the key of any URL.
 absl::StatusOr<std::string> UrlFromSurt(std::string_view surt);
 

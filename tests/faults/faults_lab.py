@@ -18,7 +18,6 @@ from federation_lab import IS_LONG, SLOW, Lab, Member, differences  # noqa: E402
 GANNET, FAKE_WEB = sys.argv[1:3]
 WEB = ({"hosts": 300, "pages": 4000, "largest_host": 150} if IS_LONG else
        {"hosts": 60, "pages": 600, "largest_host": 40})
-# Targets of redirects are in no archive's outlinks: not where a site is lost for good.
 PLAIN = {**WEB, "nasty": "none"}
 NASTY = {**WEB, "nasty": "redirects,not-found,gone,error"}
 

@@ -39,7 +39,7 @@ using storage::CrawlDb;
 using storage::Found;
 
 constexpr storage::SiteId kReceiver{2};
-constexpr size_t kBatch = 4096;
+const size_t kBatch = federation::PumpSettings().urls_of_batch;
 size_t most_urls = 150'000;
 
 federation::Applicant Site(const char* name, uint64_t incarnation) {
@@ -77,8 +77,10 @@ class Receiver : public federation::PeerVerbs {
   Receiver(CrawlDb& db, const MapHolder& maps)
       : db_(db),
         maps_(maps),
-        receiver_({.now = [] { return absl::Now(); }}, db, maps, canonicaliser_,
-                  *filter_) {}
+        // As many as a site has by default.
+        receiver_(
+            {.most_host_pages = 1'000'000, .now = [] { return absl::Now(); }},
+            db, maps, canonicaliser_, *filter_) {}
 
   absl::StatusOr<storage::Peer> OpenPut(const federation::Caller&,
                                         const peers::Greeting& greeting,

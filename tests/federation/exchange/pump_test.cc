@@ -13,6 +13,7 @@
 #include "federation/exchange/greeting.h"
 #include "federation/exchange/zstd_frame.h"
 #include "federation/map/map_changes.h"
+#include "storage/url/surt.h"
 #include "tests/temporary_folder.h"
 
 namespace gannet::federation {
@@ -257,6 +258,32 @@ TEST_F(PumpTest, WhatIsNotTheReceiversGoesOn) {
   EXPECT_EQ(paris_.db->totals().KnownPages(), 0);
   EXPECT_EQ(paris_.db->totals().outbox_urls.at(kTokyo), 5);
   EXPECT_EQ(paris_.receiver->counts().forwarded, 5u);
+  EXPECT_EQ(paris_.FailedChecks(), "");
+}
+
+// Tokyo has other rules than it says, or none.
+TEST_F(PumpTest, AReceiverMakesUrlsCanonicalByItsOwnRules) {
+  const std::string url =
+      storage::UrlFromSurt(storage::SurtOf(ParisPage(1).bytes)).value();
+  std::string deep = url;
+  for (int i = 0; i < 100; ++i) deep += "/" + std::to_string(i);
+  storage::Delivery delivery;
+  delivery.from = {storage::SiteId{3}, 1};
+  delivery.sequence = ++filled_;
+  for (const std::string& sent : {url, url + "?utm_source=x", deep}) {
+    delivery.forwarded.emplace_back(
+        kParis, storage::Found{
+                    storage::PageKeyOf(storage::Url::Parse(sent).value()), 10});
+    cash_ += 10;
+  }
+  delivery.cash_so_far = cash_;
+  ASSERT_TRUE(tokyo_.db->Receive(delivery, {kNow}).ok());
+  TestStream stream(paris_);
+  EXPECT_TRUE(RunOver(stream).ok());
+  EXPECT_EQ(paris_.db->totals().KnownPages(), 1);
+  EXPECT_EQ(paris_.db->GetPage(ParisPage(1))->cash(), 20);
+  EXPECT_EQ(paris_.receiver->counts().filtered, 1u);
+  EXPECT_EQ(paris_.receiver->counts().urls, 2u);
   EXPECT_EQ(paris_.FailedChecks(), "");
 }
 

@@ -17,6 +17,7 @@ TEST(ConfigTextTest, WhatIsWrittenDownReadsBackAsTheSame) {
   config.crawl.order = storage::Order::kRandom;
   config.update.new_pages = 99;
   config.fetch.delay = absl::Milliseconds(1500);
+  config.fetch.share_addresses = false;
   config.fetch.resolver.servers = {"9.9.9.9", "[2620:fe::fe]:53"};
   config.urls.deny.regexes = {"^https://[^/]*/a\\.b"};
   config.listen.peers = "[::1]:7701";

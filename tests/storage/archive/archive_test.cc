@@ -111,6 +111,44 @@ TEST_F(ArchiveTest, PageWithoutMetadataHasNoOutlinks) {
   EXPECT_EQ(archive_->ReadOutlinks(alone).status().code(), kNotFound);
 }
 
+TEST_F(ArchiveTest, AWalkComesByOutlinksAndByWhereRedirectsLeadTo) {
+  OpenArchive();
+  const auto response = [&](std::string_view url, const std::string& head) {
+    const NewRecord record{.url = url,
+                           .date = TestTime(),
+                           .head = head,
+                           .payload = "<a href='/not-read'>here</a>"};
+    ASSERT_TRUE(archive_->Append(absl::MakeConstSpan(&record, 1)).ok());
+  };
+  AppendPage(1);
+  response("http://a.example/",
+           "HTTP/1.1 301 Moved\r\nlocation: ../b?c\r\n\r\n");
+  response("http://b.example/", "HTTP/1.1 307 Away\r\n\r\n");
+  // A Location means nothing here.
+  response("http://c.example/", "HTTP/1.1 201 Made\r\nLocation: /new\r\n\r\n");
+  std::vector<PageLinks> walked;
+  const auto walk = [&](size_t most) {
+    walked.clear();
+    EXPECT_TRUE(archive_
+                    ->ForEachOutlinks([&](const PageLinks& page) {
+                      walked.push_back(page);
+                      return walked.size() < most;
+                    })
+                    .ok());
+  };
+  walk(10);
+  ASSERT_EQ(walked.size(), 2u);
+  const SamplePage page = MakeSamplePage(1, 2000);
+  EXPECT_EQ(walked[0].url, page.url);
+  EXPECT_FALSE(walked[0].has_moved);
+  EXPECT_EQ(walked[0].links, ParseOutlinks(page.outlinks));
+  EXPECT_EQ(walked[1].url, "http://a.example/");
+  EXPECT_TRUE(walked[1].has_moved);
+  EXPECT_EQ(walked[1].links, std::vector<std::string>{"../b?c"});
+  walk(1);
+  EXPECT_EQ(walked.size(), 1u);
+}
+
 TEST_F(ArchiveTest, FullFileIsFinishedOnceTheDbKnowsItsEnd) {
   OpenArchive({}, /*file_size=*/20000);
   std::vector<Position> positions;

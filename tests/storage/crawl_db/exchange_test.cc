@@ -143,6 +143,39 @@ TEST_F(ExchangeTest, ABatchHasNoMoreBytesThanAllowedAndAtLeastOneUrl) {
   EXPECT_EQ(db_->CutOutbox(peer, 10, 1)->batch.urls_size(), 1);
 }
 
+TEST_F(ExchangeTest, ACursorGoesOnWhereTheLastCutEndedAndThenBeginsAnew) {
+  const auto pages = [](const OutboxCut& cut) {
+    std::vector<std::string> pages;
+    for (const auto& url : cut.batch.urls()) pages.push_back(url.page());
+    return pages;
+  };
+  std::vector<std::pair<SiteId, Found>> waiting;
+  for (int i = 1; i <= 5; ++i) waiting.push_back({kParis, {Page(1000 + i), 0}});
+  ASSERT_TRUE(db_->SendAgain(waiting).ok());
+  const Peer peer{kParis, 1};
+  ASSERT_TRUE(db_->OpenPair(peer).ok());
+  std::string cursor;
+  const auto cut = [&](size_t most) {
+    return db_->CutOutbox(peer, most, 1 << 20, &cursor);
+  };
+  std::set<std::string> seen;
+  for (const std::string& page : pages(*cut(2))) seen.insert(page);
+  // One that was cut before comes again, and stands in front of the cursor.
+  const std::string again = *seen.begin();
+  ASSERT_TRUE(db_->SendAgain({{{kParis, {PageKey{again}, 0}}}}).ok());
+  for (const std::string& page : pages(*cut(10))) {
+    EXPECT_TRUE(seen.insert(page).second) << "from the front";
+  }
+  EXPECT_EQ(seen.size(), 5u);
+  EXPECT_EQ(pages(*cut(10)), std::vector<std::string>{again});
+  EXPECT_TRUE(absl::IsNotFound(cut(10).status()));
+  // A cursor of another site's outbox, or of none, is no cursor.
+  ASSERT_TRUE(db_->SendAgain(waiting).ok());
+  cursor = "z";
+  EXPECT_EQ(pages(*cut(10)).size(), 5u);
+  EXPECT_EQ(FailedChecks(), "");
+}
+
 TEST_F(ExchangeTest, ANewLifeTakesBatchOneOfWhomItKnew) {
   ASSERT_TRUE(db_->Receive(From(1, {{Page(1), 5}}), {now_}).ok());
   ASSERT_TRUE(db_->Reincarnate().ok());

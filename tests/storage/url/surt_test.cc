@@ -31,6 +31,17 @@ TEST(SurtTest, FormatIsTheOneOnDisk) {
   }
 }
 
+TEST(SurtTest, AReaderReadsKeyAfterKeyWhateverCameBefore) {
+  SurtReader reader;
+  Url url;
+  ASSERT_TRUE(reader.Read("com,example,www,)https/a-long-path?b", url));
+  EXPECT_EQ(url.href(), "https://www.example.com/a-long-path?b");
+  EXPECT_FALSE(reader.Read("a,)http/..", url));
+  EXPECT_FALSE(reader.Read("COM,a,)http/", url));
+  ASSERT_TRUE(reader.Read("com,b,)http/", url));
+  EXPECT_EQ(url.href(), "http://b.com/");
+}
+
 TEST(SurtTest, CredentialsAndFragmentAreNotInTheKey) {
   EXPECT_EQ(KeyOf("http://u:p@example.com/a#b"), "com,example,)http/a");
 }
