@@ -134,7 +134,7 @@ def crawl(arguments, seed: int, sites: int, exchange: str, pages: int, width: in
     folder = pathlib.Path(tempfile.mkdtemp(prefix="quality-bench-"))
     start = time.monotonic()
     lab = RecordedWebLab(str(arguments.gannet), str(arguments.fakeweb), folder, [],
-                         {"graph": arguments.graph, "seed": seed},
+                         {"graph": arguments.graph, "hosts": arguments.hosts, "seed": seed},
                          schedule="continuous" if arguments.continuous else "by-hand",
                          width=max(1, round(width / sites)), exchange=exchange,
                          more=arguments.federation)
@@ -171,7 +171,7 @@ def crawl(arguments, seed: int, sites: int, exchange: str, pages: int, width: in
 
 def pagerank(arguments, seed: int) -> dict[str, float]:
     lines = subprocess.run([arguments.fakeweb, "truth", "pagerank", "--graph", arguments.graph,
-                            "--seed", str(seed)], check=True, capture_output=True, text=True)
+                            "--hosts", str(arguments.hosts), "--seed", str(seed)], check=True, capture_output=True, text=True)
     return {url: float(rank) for url, rank in
             (line.split("\t") for line in lines.stdout.splitlines())}
 
@@ -198,11 +198,12 @@ def main() -> int:
     parser.add_argument("--gannet", type=pathlib.Path, default=BUILD / "gannet")
     parser.add_argument("--fakeweb", type=pathlib.Path, default=BUILD / "gannet-fakeweb")
     parser.add_argument("--graph", type=pathlib.Path, default=default_graph())
+    parser.add_argument("--hosts", type=int, default=10_000, help="that the pages are cut into")
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--sites", type=int, default=3)
     parser.add_argument("--exchanges", default="urls,cash")
     parser.add_argument("--federation", default="", help="more settings, as ', gain_every: 1'")
-    parser.add_argument("--width-share", type=float, default=0.01,
+    parser.add_argument("--width-share", type=float, default=0.005,
                         help="a round's part of all pages, over all sites")
     parser.add_argument("--continuous", action="store_true", help="rounds are not in step")
     parser.add_argument("--most-points", type=float, default=2, help="that `cash` may lose")
