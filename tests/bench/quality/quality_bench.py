@@ -1,25 +1,28 @@
 #!/usr/bin/python3
 """How much of a crawl's quality is lost when several sites share it, by what they exchange.
 
-    quality_bench.py [--gannet build/release/gannet] [--seeds 1,2,3] [--sites 3]
-                     [--graph FILE] [--width-share 0.01] [--continuous] [--most-points 2]
+    quality_bench.py [--gannet build/release/gannet] [--seeds 1,2,3] [--sites 3] [--graph FILE]
+                     [--hosts 10000] [--width-share 0.005] [--continuous] [--most-points 2]
 
 The web is a recorded one: the links of cnr-2000 (325,557 pages; data/graph) served by the fake
-web. It is crawled once by one site, and by several that exchange `urls` or `cash`, all with the
-same width in all: rounds of 1 % of the pages, divided by the number of sites. The figure is the
+web. It is crawled by one site, and by several that exchange `urls` or `cash`, all with the same
+width in all: rounds of 0.5 % of the pages, divided by the number of sites. The figure is the
 share of all PageRank (the fake web's ground truth) that the first 10, 20 and 40 % of the pages
 have, in the order in which the server answered them, whichever site asked. Beside it: what the
 exchange cost, URLs and bytes of packed batches, over all pairs of sites.
 
-A seed gives the hosts other names and sizes, so other domains go to other sites. Fails if several
-sites with `cash` are more than 2 percentage points below the one site, after any of the three
-shares (medians over the seeds). The last line is one JSON object.
+A seed gives the hosts other names and sizes; which domains go to which site is new in each run,
+as in each federation. Fails if several sites with `cash` are more than 2 percentage points below
+the one site, after any of the three shares (medians over the seeds). The last line is one JSON
+object.
 
 Rounds go in step: all sites begin a round together, and the next when all have ended it and what
 they found for each other has arrived. That is what a real federation comes near to: there a round
-takes minutes, for the sake of politeness, and the exchange seconds. Here a round of a thousand
+takes minutes, for the sake of politeness, and the exchange seconds. Here a round of some hundred
 pages takes less than a second, in which sites that share two cores with the server run apart as
 they would nowhere else; --continuous shows what comes of that.
+
+Why so many hosts, and rounds so narrow: README.md of tests/bench.
 """
 
 import argparse
