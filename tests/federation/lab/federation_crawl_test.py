@@ -1,35 +1,46 @@
 """One web, m sites = one web, one site: the same pages, each fetched once over the federation.
 
-Default: 1, 2 and 3 sites over a small web. Long: 1, 2, 3 and 5 over a larger one.
+Few: 1, 2 and 3 sites over a small web; long: 1, 2, 3 and 5 over a larger one.
+Many: 8 sites over a small web; long: 20 over 20,000 pages.
 """
 
 import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from federation_lab import IS_LONG, Lab, differences
 
 GANNET, FAKE_WEB = sys.argv[1:3]
-NAMES = ["tokyo", "zurich", "lima", "nairobi", "boston"]
 NASTY = "robots,-robots-slow,-robots-crawl-delay,redirects,errors,pages"
 WEB = ({"hosts": 600, "pages": 12_000, "largest_host": 400, "nasty": NASTY} if IS_LONG else
        {"hosts": 120, "pages": 1500, "largest_host": 60, "nasty": NASTY})
+# More hosts than sites by far: each site must have some, or it would have nothing to do.
+WEB_OF_MANY = ({"hosts": 1000, "pages": 20_000, "largest_host": 400, "nasty": NASTY} if IS_LONG else
+               {"hosts": 160, "pages": 800, "largest_host": 20, "nasty": NASTY})
+NAMES = ["tokyo", "zurich", "lima", "nairobi", "boston", "oslo", "quito", "perth", "delhi", "cairo",
+         "seoul", "lagos", "milan", "dakar", "hanoi", "tunis", "sofia", "miami", "accra", "turin"]
 
 
-class FederationCrawlTest(unittest.TestCase):
-    def crawl(self, sites: int, exchange: str = "urls") -> None:
+class CrawlTest(unittest.TestCase):
+    def crawl(self, sites: int, web: dict, exchange: str = "urls", **settings: object) -> None:
+        began = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="gannet-test-") as folder:
-            lab = Lab(GANNET, FAKE_WEB, pathlib.Path(folder), NAMES[:sites], dict(WEB),
-                      federation=f", exchange: {exchange}", delay="5ms")
+            lab = Lab(GANNET, FAKE_WEB, pathlib.Path(folder), NAMES[:sites], dict(web),
+                      federation=f", exchange: {exchange}", delay="5ms", **settings)
+            print(f"{sites} sites, {exchange}: agree on a map after {time.monotonic() - began:.0f} s",
+                  flush=True)
             lab.inject(lab.web.seeds())
-            lab.wait_quiet()
+            lab.wait_quiet(1200 if IS_LONG else 300)
+            print(f"quiet after {time.monotonic() - began:.0f} s; {lab.cost()}", flush=True)
+            lab.verify(full=False)
             lab.verify()
             truth = lab.web.truth()
             self.assertEqual(differences(lab.states(), truth), [])
             shares = {name: len(site.states()) for name, site in lab.sites.items()}
-            print(f"{sites} sites, {exchange}: {len(truth)} pages, {shares}")
+            print(f"{len(truth)} pages, {shares}")
             if sites > 1:
                 self.assertGreater(min(shares.values()), 0)
             lab.stop()
@@ -38,22 +49,31 @@ class FederationCrawlTest(unittest.TestCase):
                  "--no-repeats", "--json"], text=True, stdout=subprocess.PIPE, check=False)
             self.assertEqual(judged.returncode, 0, judged.stdout[-3000:])
 
+
+class Few(CrawlTest):
     def test_one_site(self) -> None:
-        self.crawl(1)
+        self.crawl(1, WEB)
 
     def test_two_sites(self) -> None:
-        self.crawl(2)
+        self.crawl(2, WEB)
 
     def test_three_sites(self) -> None:
-        self.crawl(3)
+        self.crawl(3, WEB)
 
     def test_three_sites_that_exchange_cash(self) -> None:
-        self.crawl(3, "cash")
+        self.crawl(3, WEB, "cash")
 
     @unittest.skipUnless(IS_LONG, "long")
     def test_five_sites(self) -> None:
-        self.crawl(5)
+        self.crawl(5, WEB)
+
+
+class Many(CrawlTest):
+    def test_many_sites(self) -> None:
+        # Caches that a site needs for millions of pages, twenty times, are a machine's memory.
+        self.crawl(20 if IS_LONG else 8, WEB_OF_MANY,
+                   extra="crawl_db: {cache: 8MiB, write_buffers: 8MiB}\n")
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

@@ -90,6 +90,14 @@ class Member(Site):
         self.agent = None
         assert code == 0, f"{self.name} ended with {code}: {self.log()[-2000:]}"
 
+    def peak_memory(self) -> int:
+        """Bytes of memory that the agent had at most. REQUIRES: it runs."""
+        assert self.agent is not None
+        for line in pathlib.Path(f"/proc/{self.agent.pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+        raise AssertionError(f"{self.name} has no memory")
+
     def log(self) -> str:
         return (self.folder / "agent.log").read_text(errors="replace")
 
@@ -185,6 +193,17 @@ class Lab:
 
     def verify(self, full: bool = True) -> None:
         self.first.run("federation", "verify", *(["--full"] if full else []))
+
+    def cost(self) -> str:
+        """What it took so far, for people. REQUIRES: all sites run."""
+        sites = self.sites.values()
+        rounds = [site.status()["round"] for site in sites]
+        memory = [site.peak_memory() / 2**20 for site in sites]
+        others = [other for site in sites for other in site.federation()["sites"]]
+        urls, size = (sum(other.get(f"sent_{what}", 0) for other in others)
+                      for what in ("urls", "bytes"))
+        return (f"{min(rounds)} to {max(rounds)} rounds, {min(memory):.0f} to {max(memory):.0f} MiB "
+                f"a site, {sum(memory):.0f} MiB in all, {urls} URLs and {size} bytes exchanged")
 
     def stop(self) -> None:
         for site in self.sites.values():
