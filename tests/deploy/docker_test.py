@@ -1,5 +1,5 @@
 """deploy/docker without an engine: every path, port, flag and name that the files rely on is there,
-and their scripts do what they shall.
+and their scripts do what they shall. (compose_up_test.py runs what they run.)
 
 Usage: docker_test.py GANNET
 Exit code 77: skipped, and why.
@@ -67,8 +67,8 @@ class Compose(unittest.TestCase):
             self.assertIsInstance(value, known[key], key)
 
     def test_it_has_the_shape_of_a_compose_file(self):
-        self.assertEqual(set(COMPOSE), {"name", "x-site", "services", "volumes"})
-        self.assertEqual(set(self.services), {*SITES, "certs", "prometheus"})
+        self.assertEqual(set(COMPOSE), {"name", "x-site", "x-joins", "services", "volumes"})
+        self.assertEqual(set(self.services), {*SITES, "certs", "invite", "prometheus"})
         for name, service in self.services.items():
             with self.subTest(name):
                 self.check_types(service, SERVICE)
@@ -78,7 +78,27 @@ class Compose(unittest.TestCase):
                         self.assertIsInstance(word, str)
                 for needed, how in service.get("depends_on", {}).items():
                     self.assertIn(needed, self.services)
-                    self.assertEqual(how, {"condition": "service_completed_successfully"})
+                    self.assertEqual(how, {"condition": "service_healthy" if needed in SITES
+                                           else "service_completed_successfully"})
+
+    def test_who_joins_is_invited_before(self):
+        # Also why `up --wait` ends well: it takes what others wait to see completed for a service
+        # that ends, and any other that ends for a failure (github.com/docker/compose/pull/9572).
+        script = self.services["invite"]["command"][0]
+        [invited] = re.findall(r"for name in (.+); do\n.*\n.*\n.*\n\s+gannet federation invite", script)
+        joining = [name for name in SITES if "join" in site_yaml(name)["federation"]]
+        self.assertEqual(invited.split(), joining)
+        self.assertEqual([name for name in SITES if "invite" in self.services[name]["depends_on"]],
+                         joining)
+        # Through the socket of the site that they join; only its data folder has that.
+        self.assertEqual(self.services["invite"]["volumes"],
+                         [volume for volume in self.services["tokyo"]["volumes"]
+                          if volume.startswith("tokyo-data:")])
+        self.assertEqual(list(self.services["invite"]["depends_on"]), ["tokyo"])
+
+    def test_every_site_waits_for_its_certificates(self):
+        for name in SITES:
+            self.assertIn("certs", self.services[name]["depends_on"])
 
     def test_images_are_built_here_or_have_a_version(self):
         for name, service in self.services.items():
@@ -136,8 +156,8 @@ class Compose(unittest.TestCase):
             for flag in flags:
                 self.assertIn(f"  {flag.split('=')[0]} ", known)
 
-    def test_sites_are_confined(self):
-        for name in SITES:
+    def test_sites_and_who_reads_their_folders_are_confined(self):
+        for name in (*SITES, "invite"):
             service = self.services[name]
             self.assertTrue(service["read_only"])
             self.assertEqual(service["cap_drop"], ["ALL"])
