@@ -85,9 +85,9 @@ void Membership::Watch() {
               {"term", std::to_string(TermNumber(view->map().term()))}});
         MeetNeighbours(*view);
         if (settings_.on_map) settings_.on_map(*this);
-        ApplyBlocks(*view);
         applied_ = view;
       }
+      if (view != blocked_by_ && ApplyBlocks(*view)) blocked_by_ = view;
       FinishHandOffIfDone(*view);
       LookForQuiet(*view);
     }
@@ -121,8 +121,18 @@ void Membership::ReadFile() {
         "join' here prints the map with this one");
   } else {
     is_reborn_ = false;
-    SetError("");
+    SetError(RulesProblem(*view));
   }
+}
+
+// They may have changed since it joined: by its settings, or with a new list of
+// public suffixes.
+std::string Membership::RulesProblem(const MapView& view) const {
+  const absl::Status status =
+      CheckRules(view.map().rules(), settings_.self.rules);
+  if (status.ok()) return "";
+  return std::string(status.message()) +
+         "; it begins no round until they are the same";
 }
 
 // A site that has no map and nobody to ask for one is the first.
@@ -143,7 +153,7 @@ void Membership::JoinIfNeeded() {
   if (view != nullptr && view->self() != nullptr &&
       view->self()->incarnation() == incarnation_ &&
       view->self()->address() == settings_.self.address) {
-    SetError("");
+    SetError(RulesProblem(*view));
     join_refused_.Reset();
     join_unheard_.Reset();
     next_join_ = absl::InfinitePast();
@@ -291,7 +301,7 @@ void Membership::MeetNeighbours(const MapView& view) {
   }
 }
 
-void Membership::ApplyBlocks(const MapView& view) {
+bool Membership::ApplyBlocks(const MapView& view) {
   std::set<std::string> applied;
   if (const auto note = crawl_db_.GetNote(kBlockedNote); note.ok()) {
     proto::FederationMap before;  // Its field `blocked` only.
@@ -301,7 +311,7 @@ void Membership::ApplyBlocks(const MapView& view) {
   }
   const std::set<std::string> wanted(view.map().blocked().begin(),
                                      view.map().blocked().end());
-  if (applied == wanted) return;
+  if (applied == wanted) return true;
   absl::Status status;
   for (const std::string& domain : wanted) {
     if (applied.contains(domain)) continue;
@@ -324,6 +334,7 @@ void Membership::ApplyBlocks(const MapView& view) {
   if (!status.ok()) {
     Note("block_failed", {{"error", std::string(status.message())}});
   }
+  return status.ok();
 }
 
 bool Membership::AllHaveHandedOff(const MapView& view) {

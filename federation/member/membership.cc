@@ -63,6 +63,8 @@ absl::StatusOr<std::unique_ptr<Membership>> Membership::Start(
   if (absl::Status s = made->losses_.Load(); !s.ok()) return s;
   // A map of a file is read before anything is done by an older one.
   if (made->MapIsAFile()) made->ReadFile();
+  // A registrar asks them before it takes a change, and one may come at once.
+  if (const auto view = made->maps_.view()) made->MeetNeighbours(*view);
   auto server = PeerServer::Start(made->settings_.server, *made);
   if (!server.ok()) return server.status();
   made->server_ = *std::move(server);

@@ -185,7 +185,9 @@ class Membership : private PeerVerbs {
   // What an administrator should do about a site that is not in the map.
   std::string WhyNotIn(const absl::Status& refused) const;
   void MeetNeighbours(const MapView& view) ABSL_LOCKS_EXCLUDED(mu_);
-  void ApplyBlocks(const MapView& view);
+  // False: not all of it; to be tried again.
+  bool ApplyBlocks(const MapView& view);
+  std::string RulesProblem(const MapView& view) const;
   void FinishHandOffIfDone(const MapView& view);
   bool AllHaveHandedOff(const MapView& view);
   void LookForQuiet(const MapView& view) ABSL_LOCKS_EXCLUDED(mu_);
@@ -264,6 +266,7 @@ class Membership : private PeerVerbs {
   BackOff join_unheard_{kFirstJoin, kLongestUnheard};
   std::atomic<bool> is_reborn_ = false;  // Since it was removed.
   std::shared_ptr<const MapView> applied_;
+  std::shared_ptr<const MapView> blocked_by_;
   Conditions last_look_;
   absl::Time last_look_ended_ = absl::InfinitePast();
 

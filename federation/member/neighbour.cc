@@ -73,8 +73,8 @@ absl::Status Neighbour::Beat() {
   *request.mutable_condition() = parts_.condition();
   peers::BeatReply reply;
   const absl::Time asked = parts_.steady_now();
-  const absl::Status status =
-      client_->Beat(request, reply, parts_.beat_at_most);
+  absl::Status status = client_->Beat(request, reply, parts_.beat_at_most);
+  if (status.ok()) status = CheckReply(request.greeting(), reply.greeting());
   {
     storage::MutexLock lock(&mu_);
     answers_ = status.ok();
@@ -96,14 +96,27 @@ absl::Status Neighbour::Beat() {
     beat_error_.clear();
     term_ = reply.greeting().term();
     epoch_ = reply.greeting().epoch();
-    condition_ = reply.condition();
-    condition_asked_ = asked;
+    // Of a life that the map does not know yet nothing is believed but this.
+    if (reply.greeting().incarnation() == site_.incarnation()) {
+      condition_ = reply.condition();
+      condition_asked_ = asked;
+    }
     if (round_trips_.size() < kRoundTrips) round_trips_.emplace_back();
     round_trips_[next_round_trip_++ % kRoundTrips] = now - asked;
     const auto view = parts_.maps.view();
     is_newer = view == nullptr || IsNewer(term_, epoch_, view->map());
   }
   return is_newer ? CatchUp() : absl::OkStatus();
+}
+
+// Another site may have that address by now.
+absl::Status Neighbour::CheckReply(const peers::Greeting& asked,
+                                   const peers::Greeting& reply) const {
+  if (reply.federation() == asked.federation() && reply.site() == site_.id()) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError("another site answers at '" +
+                                       site_.address() + "'");
 }
 
 absl::Status Neighbour::CatchUp() {

@@ -81,6 +81,8 @@ class Neighbour {
   NeighbourLook Look() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
+  absl::Status CheckReply(const peers::Greeting& asked,
+                          const peers::Greeting& reply) const;
   static constexpr size_t kRoundTrips = 9;
 
   void BeatLoop();

@@ -24,10 +24,15 @@ ConfigChange ChangeConfig(const SiteConfig& now, const SiteConfig& file) {
   for (size_t i = 0; i < std::min(old_values.size(), new_values.size()); ++i) {
     if (old_values[i] == new_values[i]) continue;
     const std::string& key = new_values[i].first;
-    (CanBeReloaded(key) ? change.changed : change.needs_restart).push_back(key);
+    // What all sites must do alike is said when a site joins.
+    const bool is_a_rule =
+        key.starts_with("urls.") && now.federation.map != MapSource::kNone;
+    (CanBeReloaded(key) && !is_a_rule ? change.changed : change.needs_restart)
+        .push_back(key);
   }
   change.config = file;
   change.config.site = now.site;
+  if (now.federation.map != MapSource::kNone) change.config.urls = now.urls;
   change.config.listen = now.listen;
   change.config.crawl_db = now.crawl_db;
   change.config.federation = now.federation;

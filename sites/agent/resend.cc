@@ -154,8 +154,8 @@ absl::Status Resend::Walk(const federation::MapHolder& maps, const List& list,
             !begun_with->PreviousOwnerOf(page.bytes).has_value());
   };
   storage::Url from, url;
-  absl::Status walked =
-      store_.archive().ForEachOutlinks([&](const storage::PageLinks& links) {
+  absl::Status walked = store_.archive().ForEachOutlinks(
+      [&](const storage::PageLinks& links) {
         if (storage::Url::Parse(links.url, nullptr, from) !=
             storage::UrlOutcome::kOk) {
           return true;
@@ -175,6 +175,10 @@ absl::Status Resend::Walk(const federation::MapHolder& maps, const List& list,
           it->second = std::min(it->second, redirects);
         }
         return !stop_ && (batch.size() < kAtOnce || flush());
+      },
+      [&](const absl::Status& damage) {
+        log_.Warning("archive_damaged",
+                     {{"error", std::string(damage.message())}});
       });
   if (walked.ok() && status.ok() && !stop_) flush();
   return walked.ok() ? status : walked;

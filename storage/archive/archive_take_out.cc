@@ -181,7 +181,8 @@ absl::StatusOr<std::vector<std::string>> Archive::ReadOutlinks(
 }
 
 absl::Status Archive::ForEachOutlinks(
-    const std::function<bool(const PageLinks& page)>& visit) {
+    const std::function<bool(const PageLinks& page)>& visit,
+    const std::function<void(const absl::Status&)>& on_damage) {
   std::vector<FileNumber> numbers;
   {
     MutexLock lock(&mu_);
@@ -194,9 +195,13 @@ absl::Status Archive::ForEachOutlinks(
     if (!reader.ok()) return reader.status();
     for (;;) {
       auto found = (*reader)->Next();
-      if (!found.ok()) return InFile(found.status(), where);
-      if (!*found) break;
-      auto page = LinksOf(**reader);
+      if (found.ok() && !*found) break;
+      auto page = found.ok() ? LinksOf(**reader)
+                             : absl::StatusOr<PageLinks>(found.status());
+      if (absl::IsDataLoss(page.status())) {
+        on_damage(InFile(page.status(), where));
+        break;
+      }
       if (!page.ok()) return InFile(page.status(), where);
       if (!page->links.empty() && !visit(*page)) return absl::OkStatus();
     }

@@ -107,6 +107,55 @@ TEST_F(MembershipTest, WithoutTheRegistrarOthersGoOnAndTheRoleCanBeAdopted) {
   EXPECT_TRUE(Becomes([&] { return tokyo().Invite("rome").ok(); }));
 }
 
+TEST_F(MembershipTest, AMemberWhoseRulesHaveChangedSinceBeginsNoRound) {
+  Found(2);
+  ASSERT_TRUE(Becomes([&] { return paris()->MayBeginRound(); }));
+  paris().Stop();
+  paris().rules.set_filters("others");
+  paris().Start();
+  EXPECT_TRUE(Becomes([&] { return !paris()->Look().error.empty(); }));
+  EXPECT_THAT(paris()->Look().error, HasSubstr("the filters"));
+  EXPECT_FALSE(paris()->MayBeginRound());
+  paris().Stop();
+  paris().rules.clear_filters();
+  paris().Start();
+  EXPECT_TRUE(Becomes([&] { return paris()->MayBeginRound(); }));
+  EXPECT_TRUE(Becomes([&] { return paris()->Look().error.empty(); }));
+}
+
+// They may be on two sides of a link that is cut.
+TEST_F(MembershipTest, OfTwoThatAdoptAtOnceOneIsTheRegistrarInTheEnd) {
+  Found(3);
+  tokyo().Stop();
+  std::thread other([&] { (void)paris()->Adopt(); });
+  (void)lima()->Adopt();
+  other.join();
+  EXPECT_TRUE(Becomes([&] {
+    return IsSame(paris()->maps().view()->map(), lima()->maps().view()->map());
+  }));
+  EXPECT_TRUE(Becomes([&] { return paris().Invite("oslo").ok(); }));
+  EXPECT_TRUE(Becomes([&] { return lima().Invite("rome").ok(); }));
+}
+
+TEST_F(MembershipTest, WhatASiteThatIsGoneMayHaveLostIsAskedFor) {
+  Found(3);
+  EXPECT_TRUE(tokyo()->losses().Get().empty());
+  lima().Stop();
+  ASSERT_TRUE(tokyo()
+                  .Change([](const Map& map) {
+                    return federation::Remove(map, "lima");
+                  })
+                  .ok());
+  EXPECT_TRUE(
+      Becomes([&] { return paris()->losses().Get().somebody_is_gone; }));
+  EXPECT_TRUE(tokyo()->losses().Get().somebody_is_gone);
+  // Until that is done nothing is quiet; a restart does not forget it.
+  EXPECT_FALSE(tokyo()->Look().self.is_idle());
+  paris().Stop();
+  paris().Start();
+  EXPECT_TRUE(paris()->losses().Get().somebody_is_gone);
+}
+
 TEST_F(MembershipTest, TwoAdministratorsAtOnceBothGetTheirChange) {
   Found(2);
   absl::Status first, second;

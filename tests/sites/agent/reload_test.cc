@@ -45,6 +45,18 @@ TEST(ReloadTest, WhatChangedIsNamedAndWhatNeedsARestartStaysAsItWas) {
   EXPECT_EQ(change.config, expected);
 }
 
+// Sites of a federation judge URLs alike: one that does not is no member.
+TEST(ReloadTest, InAFederationTheRulesNeedARestart) {
+  SiteConfig now;
+  now.federation.map = MapSource::kRegistrar;
+  SiteConfig file = now;
+  file.urls.deny.hosts = {"a.example"};
+  const ConfigChange change = ChangeConfig(now, file);
+  EXPECT_THAT(change.changed, IsEmpty());
+  EXPECT_THAT(change.needs_restart, ElementsAre("urls.deny.hosts"));
+  EXPECT_EQ(change.config, now);
+}
+
 TEST(ReloadTest, AnUnchangedFileChangesNothing) {
   const ConfigChange change = ChangeConfig({}, {});
   EXPECT_THAT(change.changed, IsEmpty());

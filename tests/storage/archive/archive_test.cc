@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <set>
 #include <thread>
 
@@ -130,10 +132,12 @@ TEST_F(ArchiveTest, AWalkComesByOutlinksAndByWhereRedirectsLeadTo) {
   const auto walk = [&](size_t most) {
     walked.clear();
     EXPECT_TRUE(archive_
-                    ->ForEachOutlinks([&](const PageLinks& page) {
-                      walked.push_back(page);
-                      return walked.size() < most;
-                    })
+                    ->ForEachOutlinks(
+                        [&](const PageLinks& page) {
+                          walked.push_back(page);
+                          return walked.size() < most;
+                        },
+                        [](const absl::Status& s) { ADD_FAILURE() << s; })
                     .ok());
   };
   walk(10);
@@ -147,6 +151,38 @@ TEST_F(ArchiveTest, AWalkComesByOutlinksAndByWhereRedirectsLeadTo) {
   EXPECT_EQ(walked[1].links, std::vector<std::string>{"../b?c"});
   walk(1);
   EXPECT_EQ(walked.size(), 1u);
+}
+
+TEST_F(ArchiveTest, AWalkGoesOnBehindAFileThatIsDamaged) {
+  OpenArchive({}, /*file_size=*/20000);
+  uint32_t pages = 0;
+  while (AppendPage(++pages).file == FileNumber{1}) {
+  }
+  ASSERT_TRUE(archive_->Committed(archive_->Sync().value()).ok());
+  const auto path =
+      folder_.path() / "TEST-20260131235959-00001-new-york.warc.gz";
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(std::filesystem::file_size(path) / 2));
+  file.write("damaged!damaged!", 16);
+  file.close();
+  std::set<std::string> urls;
+  int damages = 0;
+  ASSERT_TRUE(archive_
+                  ->ForEachOutlinks(
+                      [&](const PageLinks& page) {
+                        urls.insert(page.url);
+                        return true;
+                      },
+                      [&](const absl::Status& s) {
+                        ++damages;
+                        EXPECT_THAT(std::string(s.message()),
+                                    HasSubstr("00001"));
+                      })
+                  .ok());
+  EXPECT_EQ(damages, 1);
+  EXPECT_THAT(urls, testing::Contains(MakeSamplePage(1, 2000).url));
+  EXPECT_THAT(urls, testing::Contains(MakeSamplePage(pages, 2000).url));
+  EXPECT_LT(urls.size(), pages);
 }
 
 TEST_F(ArchiveTest, FullFileIsFinishedOnceTheDbKnowsItsEnd) {
