@@ -193,16 +193,16 @@ std::string Membership::WhyNotIn(const absl::Status& refused) const {
 }
 
 absl::Status Membership::BeReborn() {
-  if (is_reborn_.exchange(true)) return absl::OkStatus();
-  absl::Status status = crawl_db_.Reincarnate();
+  // The watch, and whoever was told to join now: the second must not go on
+  // with the life before.
+  storage::MutexLock one_at_a_time(&reborn_mu_);
+  if (is_reborn_) return absl::OkStatus();
+  if (absl::Status s = crawl_db_.Reincarnate(); !s.ok()) return s;
   const auto identity = crawl_db_.identity();
-  if (status.ok()) status = identity.status();
-  if (status.ok()) {
-    incarnation_ = identity->incarnation();
-  } else {
-    is_reborn_ = false;
-  }
-  return status;
+  if (!identity.ok()) return identity.status();
+  incarnation_ = identity->incarnation();
+  is_reborn_ = true;
+  return absl::OkStatus();
 }
 
 absl::Status Membership::JoinNow(const std::string& asked) {

@@ -181,7 +181,7 @@ class Membership : private PeerVerbs {
   void JoinIfNeeded() ABSL_LOCKS_EXCLUDED(mu_);
   // A site that was removed as dead and is back: what others sent to that life
   // is lost to them, so this is another one. Once, until it is in the map.
-  absl::Status BeReborn();
+  absl::Status BeReborn() ABSL_LOCKS_EXCLUDED(reborn_mu_);
   // What an administrator should do about a site that is not in the map.
   std::string WhyNotIn(const absl::Status& refused) const;
   void MeetNeighbours(const MapView& view) ABSL_LOCKS_EXCLUDED(mu_);
@@ -265,6 +265,7 @@ class Membership : private PeerVerbs {
   BackOff join_refused_{kFirstJoin, kLongestRefused};
   BackOff join_unheard_{kFirstJoin, kLongestUnheard};
   std::atomic<bool> is_reborn_ = false;  // Since it was removed.
+  storage::Mutex reborn_mu_;             // One rebirth at a time.
   std::shared_ptr<const MapView> applied_;
   std::shared_ptr<const MapView> blocked_by_;
   Conditions last_look_;
