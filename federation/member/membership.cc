@@ -165,8 +165,7 @@ void Membership::AskNeighbours() {
 
 bool Membership::MayBeginRound() {
   for (const auto& [site, neighbour] : neighbours()) {
-    const NeighbourLook look = neighbour->Look();
-    if (look.takes_us_for_a_copy && look.is_alive) return false;
+    if (neighbour->Look().takes_us_for_a_copy) return false;
   }
   const auto view = maps_.view();
   return view != nullptr && view->self() != nullptr &&

@@ -79,7 +79,8 @@ absl::Status Neighbour::Beat() {
     storage::MutexLock lock(&mu_);
     answers_ = status.ok();
     if (!absl::IsUnavailable(status)) {
-      takes_us_for_a_copy_ = absl::IsAlreadyExists(status);
+      taken_for_a_copy_ =
+          absl::IsAlreadyExists(status) ? asked : absl::InfinitePast();
     }
   }
   if (!status.ok()) {
@@ -193,7 +194,9 @@ NeighbourLook Neighbour::Look() const {
   look.epoch = epoch_;
   look.condition = condition_;
   look.condition_asked = condition_asked_;
-  look.takes_us_for_a_copy = takes_us_for_a_copy_;
+  // What it said before it went away does not stop this site for ever.
+  look.takes_us_for_a_copy =
+      parts_.steady_now() - taken_for_a_copy_ < parts_.away_after;
   look.error = beat_error_.empty() ? pump_error_ : beat_error_;
   if (!round_trips_.empty()) {
     std::vector<absl::Duration> sorted = round_trips_;

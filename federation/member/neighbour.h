@@ -112,7 +112,7 @@ class Neighbour {
   std::optional<peers::Condition> condition_ ABSL_GUARDED_BY(mu_);
   absl::Time condition_asked_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
   std::string beat_error_ ABSL_GUARDED_BY(mu_);
-  bool takes_us_for_a_copy_ ABSL_GUARDED_BY(mu_) = false;
+  absl::Time taken_for_a_copy_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
   std::string pump_error_ ABSL_GUARDED_BY(mu_);
 
   std::thread beat_thread_, pump_thread_;

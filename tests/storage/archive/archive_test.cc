@@ -128,6 +128,7 @@ TEST_F(ArchiveTest, AWalkComesByOutlinksAndByWhereRedirectsLeadTo) {
   response("http://b.example/", "HTTP/1.1 307 Away\r\n\r\n");
   // A Location means nothing here.
   response("http://c.example/", "HTTP/1.1 201 Made\r\nLocation: /new\r\n\r\n");
+  SyncAndCommit();  // A walk sees what is in the file.
   std::vector<PageLinks> walked;
   const auto walk = [&](size_t most) {
     walked.clear();
