@@ -67,14 +67,18 @@ class Cut(Links):
 
 
 class Late(Links):
+    def round_trip_to(self, name: str) -> float:
+        [site] = [s for s in self.tokyo.federation()["sites"] if s["name"] == name]
+        return site["round_trip_seconds"]
+
     def test_a_slow_link(self) -> None:
         lab = self.pair()
         for link in lab.links.values():
             link.delay = 0.25
         lab.inject(lab.web.seeds())
         lab.wait_fetched(400)
-        [zurich] = [s for s in self.tokyo.federation()["sites"] if s["name"] == "zurich"]
-        self.assertGreater(zurich["round_trip_seconds"], 0.25)
+        # A median of the last beats: those from before are to be outnumbered first.
+        self.tokyo.wait_for(lambda: self.round_trip_to("zurich") > 0.25, 20, "slow beats")
         for link in lab.links.values():
             link.delay = 0
         self.check(lab)
