@@ -47,6 +47,8 @@ std::string HandOff::KeyOf(const MapView& view) {
   std::string key =
       fmt::format("{} {} {}", view.map().federation(), PlacedStamp(view.map()),
                   IsHandingOff(view.map()));
+  // By another list of suffixes some hosts are of another channel.
+  key += " " + view.map().rules().public_suffixes();
   for (const proto::MapSite* peer : view.peers()) {
     key += fmt::format(" {}:{}", peer->id(), peer->incarnation());
   }

@@ -259,6 +259,18 @@ absl::StatusOr<Map> SetCapacity(const Map& map, std::string_view name,
   return next;
 }
 
+absl::StatusOr<Map> SetRules(const Map& map, const proto::MapRules& rules) {
+  if (IsSame(map.rules(), rules)) return map;
+  if (map.rules().channel() != rules.channel()) {
+    return absl::FailedPreconditionError(
+        "what a channel is cannot be changed: everything would have to move");
+  }
+  if (absl::Status s = CheckNothingMoves(map); !s.ok()) return s;
+  Map next = Next(map);
+  *next.mutable_rules() = rules;
+  return next;
+}
+
 absl::StatusOr<Map> FinishHandOff(const Map& map) {
   if (!IsHandingOff(map)) return map;
   Map next = Next(map);

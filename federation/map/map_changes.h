@@ -49,6 +49,8 @@ absl::StatusOr<Map> Leave(const Map& map, std::string_view name);
 // A site that is dead, or was only invited.
 absl::StatusOr<Map> Remove(const Map& map, std::string_view name);
 absl::StatusOr<Map> Switch(const Map& map, const PlacementSettings& settings);
+// What all sites must do alike; not what a channel is.
+absl::StatusOr<Map> SetRules(const Map& map, const proto::MapRules& rules);
 absl::StatusOr<Map> SetCapacity(const Map& map, std::string_view name,
                                 uint32_t capacity);
 // Every site has said that its part is done: those that left are taken out.

@@ -252,10 +252,10 @@ absl::StatusOr<federation::Membership::MapChange> ToChange(
       return federation::Switch(map, settings);
     });
   }
-  return absl::InvalidArgumentError(
-      fmt::format("'{}' is no change of a federation; there are invite, join, "
-                  "leave, remove, pause, resume, switch, capacity and adopt",
-                  Utf8(verb)));
+  return absl::InvalidArgumentError(fmt::format(
+      "'{}' is no change of a federation; there are invite, join, "
+      "leave, remove, pause, resume, switch, capacity, rules and adopt",
+      Utf8(verb)));
 }
 
 }  // namespace gannet::sites

@@ -322,6 +322,10 @@ absl::Status SiteFederation::Change(
       return s;
     }
     next = parts_->MapNow();
+  } else if (request.verb() == "rules") {
+    const proto::MapRules rules = RulesOf(parts_->config);
+    next = parts_->membership->Change(
+        [rules](const Map& map) { return federation::SetRules(map, rules); });
   } else if (request.verb() == "adopt") {
     next = parts_->membership->Adopt();
   } else {

@@ -16,7 +16,7 @@ struct Flags {
   admin::ChangeFederationRequest request;
   std::string name, address;
   uint64_t virtual_nodes = 0, capacity = 0;
-  bool resume = false;
+  bool resume = false, rules = false;
 };
 
 std::string ForPeople(const std::string& done,
@@ -126,7 +126,8 @@ void AddAdopt(Command& parent) {
 
 void AddSwitch(Command& parent) {
   auto flags = std::make_shared<Flags>();
-  Command& command = parent.Add("switch", "place channels otherwise");
+  Command& command =
+      parent.Add("switch", "place channels otherwise, or change the rules");
   command.Value("--virtual-nodes", flags->virtual_nodes,
                 "on the hash ring, of a site with capacity 1",
                 {.least = 1, .most = 10'000});
@@ -135,17 +136,28 @@ void AddSwitch(Command& parent) {
   command.Value("--capacity", flags->capacity,
                 "the site's share of the web, against the others'",
                 {.least = 1, .most = 1'000});
+  command.Flag("--rules", flags->rules,
+               "this site's rules (urls, federation.exchange) are to be all "
+               "sites'");
   flags->site.AddAskFlags(command);
   command.Example(
       "gannet federation switch --site zurich --capacity 2 --data ./tokyo",
-      "'gannet federation plan' with the same flags shows before what moves.");
+      "'gannet federation plan' with the same flags shows before what moves.\n"
+      "To change the rules: change site.yaml at one site, restart it, and "
+      "give\n"
+      "--rules there; then the same at the others, which begin no round until\n"
+      "theirs are the same.");
   command.Run([flags] {
     admin::ChangeFederationRequest request;
-    if ((flags->capacity != 0) == (flags->virtual_nodes != 0)) {
+    const int asked = int{flags->capacity != 0} +
+                      int{flags->virtual_nodes != 0} + int{flags->rules};
+    if (asked != 1) {
       return Report(absl::InvalidArgumentError(
-          "give either --virtual-nodes or --capacity"));
+          "give one of --virtual-nodes, --capacity and --rules"));
     }
-    request.set_verb(flags->capacity != 0 ? "capacity" : "switch");
+    request.set_verb(flags->rules           ? "rules"
+                     : flags->capacity != 0 ? "capacity"
+                                            : "switch");
     request.set_site(flags->name);
     request.set_capacity(static_cast<uint32_t>(flags->capacity));
     request.set_virtual_nodes(static_cast<uint32_t>(flags->virtual_nodes));

@@ -155,6 +155,21 @@ TEST(MapChangesTest, WhoLeavesAndIsRestoredMeanwhileStillLeaves) {
       Join(leaving, restored, /*replaces=*/before + 2).status()));
 }
 
+TEST(MapChangesTest, RulesChangeForAllAtOnceButNotWhatAChannelIs) {
+  const Map map = Settled(WithMember(Founded(), "paris"));
+  proto::MapRules rules = map.rules();
+  EXPECT_EQ(SetRules(map, rules)->epoch(), map.epoch());
+  rules.set_filters("others");
+  const Map next = SetRules(map, rules).value();
+  EXPECT_EQ(next.epoch(), map.epoch() + 1);
+  EXPECT_EQ(next.rules().filters(), "others");
+  EXPECT_FALSE(IsHandingOff(next));
+  EXPECT_TRUE(absl::IsFailedPrecondition(
+      SetRules(Leave(map, "paris").value(), rules).status()));
+  rules.set_channel(proto::CHANNEL_HOST);
+  EXPECT_TRUE(absl::IsFailedPrecondition(SetRules(map, rules).status()));
+}
+
 TEST(MapChangesTest, OfTwoThatAdoptAtOnceOneIsTheNewer) {
   Map map = Settled(WithMember(Founded(), "paris"));
   map = Settled(WithMember(map, "rome"));

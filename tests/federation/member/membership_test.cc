@@ -116,11 +116,21 @@ TEST_F(MembershipTest, AMemberWhoseRulesHaveChangedSinceBeginsNoRound) {
   EXPECT_TRUE(Becomes([&] { return !paris()->Look().error.empty(); }));
   EXPECT_THAT(paris()->Look().error, HasSubstr("the filters"));
   EXPECT_FALSE(paris()->MayBeginRound());
-  paris().Stop();
-  paris().rules.clear_filters();
-  paris().Start();
+  // Its rules become everybody's, and now the other one has to follow.
+  ASSERT_TRUE(Becomes([&] {  // Just restarted, it is not believed at once.
+    return paris()
+        .Change([&](const Map& map) {
+          return federation::SetRules(map, paris().rules);
+        })
+        .ok();
+  }));
   EXPECT_TRUE(Becomes([&] { return paris()->MayBeginRound(); }));
   EXPECT_TRUE(Becomes([&] { return paris()->Look().error.empty(); }));
+  EXPECT_FALSE(tokyo()->MayBeginRound());
+  tokyo().Stop();
+  tokyo().rules = paris().rules;
+  tokyo().Start();
+  EXPECT_TRUE(Becomes([&] { return tokyo()->MayBeginRound(); }));
 }
 
 // They may be on two sides of a link that is cut.
