@@ -4,7 +4,9 @@
 
 NAME=FILE is a JUnit report of ctest; again:NAME=FILE is that of a second run of those that
 failed in it, each alone on the machine: who passes there was starved, and is named but not
-counted as failed. failed:NAME is something outside ctest that failed. The last line is "N passed, N failed, N skipped"; exit code 1 if any failed.
+counted as failed. failed:NAME is something outside ctest that failed; skipped:NAME=FILE
+something that was skipped, and what it printed. The last line is "N passed, N failed, N
+skipped"; exit code 1 if any failed.
 Nothing that was meant to run may vanish from the count: a missing or empty report and
 a test that could not be started are failures.
 """
@@ -16,10 +18,21 @@ import tempfile
 import xml.etree.ElementTree as xml
 
 
+# GoogleTest prints "file:line: Skipped" and then the reason, and so do some scripts; others
+# print "skipped: reason"; unittest, if it is talkative, "... skipped 'reason'" of each test.
+REASON = re.compile(r"""(?:^|: )Skipped\n(.*)|^skipped: (.*)|\.\.\. skipped (?:'(.*)'|"(.*)")$""", re.MULTILINE)
+
+
 def skip_reason(output: str) -> str:
-    # GoogleTest prints "file:line: Skipped" and then the reason.
-    match = re.search(r": Skipped\n(.*)", output)
-    return match.group(1).strip() if match else "no reason given"
+    reasons = [next(filter(None, match.groups()), "").strip() for match in REASON.finditer(output)]
+    return "; ".join(dict.fromkeys(filter(None, reasons))) or "no reason given"
+
+
+def read_output(path: str) -> str:
+    try:
+        return pathlib.Path(path).read_text(errors="replace")
+    except OSError:
+        return ""
 
 
 def read_report(preset: str, path: str) -> tuple[int, list[str], list[str]]:
@@ -57,6 +70,9 @@ def summarise(arguments: list[str]) -> tuple[list[str], bool]:
     for argument in arguments:
         if argument.startswith("failed:"):
             failed.append(argument.removeprefix("failed:"))
+        elif argument.startswith("skipped:"):
+            name, path = argument.removeprefix("skipped:").rsplit("=", 1)
+            skipped.append(f"{name}: {skip_reason(read_output(path))}")
         elif argument.startswith("again:"):
             preset, path = argument.removeprefix("again:").split("=", 1)
             again = read_report(preset, path)[1]
@@ -81,6 +97,14 @@ def summarise(arguments: list[str]) -> tuple[list[str], bool]:
 
 
 def self_test() -> None:
+    for output, reason in (
+            ("b.cc:1: Skipped\nno data\n\n[  SKIPPED ] A.B (0 ms)\n", "no data"),
+            ("Skipped\nno yaml\n", "no yaml"),
+            ("a line before\nskipped: no chromium\n", "no chromium"),
+            ("test_a (X) ... ok\ntest_b (X) ... skipped 'no cc'\ntest_c (X) ... skipped 'no cc'\n"
+             'test_d (X) ... skipped "no \'d\'"\n', "no cc; no 'd'"),
+            ("no test was skipped: all ran\n", "no reason given"), ("", "no reason given")):
+        assert skip_reason(output) == reason, (output, skip_reason(output))
     with tempfile.TemporaryDirectory() as folder:
         good, bad, empty = (str(pathlib.Path(folder) / name) for name in ("good", "bad", "empty"))
         # As ctest 3.25 writes them.
@@ -101,6 +125,11 @@ def self_test() -> None:
         assert not ok
         assert lines[2:] == ["failed: D (asan)", "failed: E (asan): was not run: Unable to find executable",
                              "failed: fuzzing x", "1 passed, 3 failed, 2 skipped"], lines
+        said = pathlib.Path(folder) / "said"
+        said.write_text("skipped: no graph\n")
+        assert summarise([f"release={good}", f"skipped:benchmark x={said}"]) == (
+            ["skipped: B (release): no data", "skipped: C (release): disabled",
+             "skipped: benchmark x: no graph", "1 passed, 0 failed, 3 skipped"], True)
         again = str(pathlib.Path(folder) / "again")
         for status, expected in (("run", ["failed beside others, passed alone: D (asan)"]),
                                  ("fail", ["failed: D (asan)"])):

@@ -67,7 +67,7 @@ class RecordedCrawl {
 };
 
 // Calls `report` with the crawl of the strangers' graph; says so if there is
-// none. Returns what main() does.
+// none. Returns what main() does: 77 if it is skipped.
 int OnTheRecordedWeb(const std::function<void(const RecordedCrawl&)>& report);
 
 }  // namespace gannet::bench

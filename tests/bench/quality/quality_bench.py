@@ -214,7 +214,7 @@ def main() -> int:
     arguments = parser.parse_args()
     if not arguments.graph.is_file():
         print(f"skipped: no {arguments.graph}")
-        return 0
+        return 77
 
     seeds = [int(seed) for seed in arguments.seeds.split(",")]
     # One site has nobody to exchange with: either mode is the same crawl.

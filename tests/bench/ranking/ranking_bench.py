@@ -97,7 +97,7 @@ def main() -> int:
     arguments = parser.parse_args()
     if not arguments.graph.is_file():
         print(f"skipped: no {arguments.graph}")
-        return 0
+        return 77
 
     ranks = {url: float(rank) for url, rank in
              (line.split("\t") for line in fakeweb(arguments, "truth", "pagerank"))}

@@ -155,7 +155,7 @@ def main():
         paths = check_archive(folder)
         if "--bsdtar" in sys.argv:
             if shutil.which("bsdtar") is None:
-                print("no bsdtar here (libarchive-tools)")
+                print("skipped: no bsdtar here (libarchive-tools)")
                 sys.exit(77)
             for path in paths:
                 bsdtar_reads(path, scratch)
