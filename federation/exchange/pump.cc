@@ -83,7 +83,9 @@ absl::Status Pump::Session::Write(const storage::OutboxCut& cut) {
   written_ = cut.sequence;
   flying_.push_back({cut.sequence, static_cast<uint64_t>(cut.batch.urls_size()),
                      static_cast<uint64_t>(cut.batch.pages_size())});
-  pump_.bytes_ += batch.urls().size() + batch.moved().size();
+  const BatchBytes bytes = BytesOf(batch);
+  pump_.url_bytes_ += bytes.urls;
+  pump_.page_bytes_ += bytes.pages;
   return stream_.Write(request) ? absl::OkStatus() : Ended();
 }
 
@@ -162,7 +164,8 @@ Pump::Counts Pump::counts() const {
   counts.batches = batches_;
   counts.urls = urls_;
   counts.pages = pages_;
-  counts.bytes = bytes_;
+  counts.bytes.urls = url_bytes_;
+  counts.bytes.pages = page_bytes_;
   return counts;
 }
 

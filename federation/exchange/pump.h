@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "federation/exchange/batch_bytes.h"
 #include "federation/exchange/batch_codec.h"
 #include "federation/map/map_holder.h"
 #include "proto/peers.pb.h"
@@ -59,7 +60,7 @@ class Pump {
     uint64_t batches = 0;  // That were acknowledged.
     uint64_t urls = 0;
     uint64_t pages = 0;  // That moved there.
-    uint64_t bytes = 0;  // Of packed batches, sent again or not.
+    BatchBytes bytes;    // Of packed batches, sent again or not.
   };
   Counts counts() const;
 
@@ -70,7 +71,8 @@ class Pump {
   storage::CrawlDb& crawl_db_;
   const MapHolder& maps_;
   const storage::SiteId to_;
-  std::atomic<uint64_t> batches_ = 0, urls_ = 0, pages_ = 0, bytes_ = 0;
+  std::atomic<uint64_t> batches_ = 0, urls_ = 0, pages_ = 0, url_bytes_ = 0,
+                        page_bytes_ = 0;
 };
 
 }  // namespace gannet::federation

@@ -101,7 +101,7 @@ absl::Status Membership::Take(const storage::Peer& from,
   if (neighbour != nullptr) {
     neighbour->OnReceived(
         static_cast<uint64_t>(receipt->counts.added + receipt->counts.known),
-        batch.ByteSizeLong());
+        static_cast<uint64_t>(receipt->moved), BytesOf(batch));
   }
   reply.set_last(receipt->last);
   if (const auto view = maps_.view()) {
@@ -115,6 +115,10 @@ void Membership::OnUnreadable(const std::optional<storage::Peer>& from) {
   // A neighbour that stops cancels its stream too: only what never greeted, or
   // is still there afterwards, is worth counting.
   if (!from.has_value()) ++refused_;
+}
+
+absl::Status Membership::RefuseStream(absl::Status why) {
+  return Refuse(std::move(why));
 }
 
 absl::Status Membership::Beat(const Caller& caller,

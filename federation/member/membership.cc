@@ -178,6 +178,16 @@ absl::StatusOr<storage::HostFilter> Membership::MayCrawl(
   return federation::MayCrawl(view, crawl_db_);
 }
 
+BatchBytes Membership::bytes_sent() {
+  BatchBytes sum;
+  for (const auto& [site, neighbour] : neighbours()) {
+    const BatchBytes sent = neighbour->Look().sent.bytes;
+    sum.urls += sent.urls;
+    sum.pages += sent.pages;
+  }
+  return sum;
+}
+
 FederationLook Membership::Look() {
   FederationLook look;
   look.view = maps_.view();
@@ -200,10 +210,17 @@ FederationLook Membership::Look() {
     look.is_quiet = is_quiet_ && look.view == quiet_view_;
     look.error = error_;
   }
-  if (look.is_quiet) {
-    const Conditions first = AskConditions();
-    look.is_quiet = IsQuiet(look.view->map(), first, AskConditions());
-  }
+  return look;
+}
+
+FederationLook Membership::LookNow() {
+  FederationLook look = Look();
+  if (!look.is_quiet) return look;
+  const Map& map = look.view->map();
+  const Conditions first = AskConditions();
+  // One look that is not quiet is enough, also of a site that does not answer.
+  look.is_quiet =
+      IsQuiet(map, first, first) && IsQuiet(map, first, AskConditions());
   return look;
 }
 

@@ -128,11 +128,16 @@ class Membership : private PeerVerbs {
       const std::shared_ptr<const MapView>& view) const;
   // Pages have come that others own: seeds, say. They are handed over.
   void OnForeignPages() { hand_off_.WalkAgain(); }
+  // To all sites that are neighbours now, since they are. Cheap.
+  BatchBytes bytes_sent() ABSL_LOCKS_EXCLUDED(mu_);
   int port() const { return server_->port(); }
 
-  // If the watch found it quiet, all are asked once more: that costs two round
-  // trips, and is true now.
+  // What is known here: `is_quiet` is what the watch found last, from beats of
+  // the last second or two. Costs no call; for who asks often.
   FederationLook Look() ABSL_LOCKS_EXCLUDED(mu_);
+  // Asks all sites once more if the watch found them quiet, so `is_quiet` is
+  // true now. Costs two round trips, and three seconds if a site has just died.
+  FederationLook LookNow() ABSL_LOCKS_EXCLUDED(mu_);
 
   // --- What administrators ask for -------------------------------------------
 
@@ -222,6 +227,7 @@ class Membership : private PeerVerbs {
   absl::Status Take(const storage::Peer& from, const peers::Batch& batch,
                     peers::PutReply& reply) override;
   void OnUnreadable(const std::optional<storage::Peer>& from) override;
+  absl::Status RefuseStream(absl::Status why) override;
   absl::Status Beat(const Caller& caller, const peers::BeatRequest& request,
                     peers::BeatReply& reply) override;
   absl::Status GetMap(const Caller& caller, const peers::GetMapRequest& request,

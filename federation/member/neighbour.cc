@@ -174,10 +174,13 @@ void Neighbour::BeatNow() {
   changed_.SignalAll();
 }
 
-void Neighbour::OnReceived(uint64_t urls, uint64_t bytes) {
+void Neighbour::OnReceived(uint64_t urls, uint64_t pages,
+                           const BatchBytes& bytes) {
   ++received_batches_;
   received_urls_ += urls;
-  received_bytes_ += bytes;
+  received_pages_ += pages;
+  received_url_bytes_ += bytes.urls;
+  received_page_bytes_ += bytes.pages;
 }
 
 NeighbourLook Neighbour::Look() const {
@@ -185,7 +188,9 @@ NeighbourLook Neighbour::Look() const {
   look.sent = pump_.counts();
   look.received_batches = received_batches_;
   look.received_urls = received_urls_;
-  look.received_bytes = received_bytes_;
+  look.received_pages = received_pages_;
+  look.received_bytes.urls = received_url_bytes_;
+  look.received_bytes.pages = received_page_bytes_;
   storage::MutexLock lock(&mu_);
   look.silent_for = parts_.steady_now() - heard_;
   look.is_alive = look.silent_for < parts_.away_after;

@@ -52,7 +52,8 @@ struct NeighbourLook {
   std::string error;           // The last, while it lasts.
   bool takes_us_for_a_copy = false;  // Another process speaks for this site.
   Pump::Counts sent;
-  uint64_t received_batches = 0, received_urls = 0, received_bytes = 0;
+  uint64_t received_batches = 0, received_urls = 0, received_pages = 0;
+  BatchBytes received_bytes;
 };
 
 class Neighbour {
@@ -69,7 +70,7 @@ class Neighbour {
 
   // It called, and was let in.
   void OnHeard(const peers::Greeting& greeting) ABSL_LOCKS_EXCLUDED(mu_);
-  void OnReceived(uint64_t urls, uint64_t bytes);
+  void OnReceived(uint64_t urls, uint64_t pages, const BatchBytes& bytes);
   // Its beat thread calls at once, and so hears of a newer map.
   void BeatNow() ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -98,7 +99,8 @@ class Neighbour {
   Pump pump_;
   std::atomic<bool> stop_ = false;
   std::atomic<uint64_t> received_batches_ = 0, received_urls_ = 0,
-                        received_bytes_ = 0;
+                        received_pages_ = 0, received_url_bytes_ = 0,
+                        received_page_bytes_ = 0;
 
   mutable storage::Mutex mu_;
   storage::Condition changed_;

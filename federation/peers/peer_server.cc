@@ -33,8 +33,8 @@ class Service final : public peers::Peers::Service {
     peers::PutRequest request;
     if (!stream->Read(&request)) return EndOf(context, std::nullopt);
     if (!request.has_greeting()) {
-      return grpc::Status(grpc::StatusCode::INVALID_ARGUMENT,
-                          "a stream begins with a greeting");
+      return ToGrpc(verbs_.RefuseStream(
+          absl::InvalidArgumentError("a stream begins with a greeting")));
     }
     peers::PutReply reply;
     const absl::StatusOr<storage::Peer> peer =
@@ -43,8 +43,8 @@ class Service final : public peers::Peers::Service {
     if (!stream->Write(reply)) return grpc::Status::CANCELLED;
     while (stream->Read(&request)) {
       if (!request.has_batch()) {
-        return grpc::Status(grpc::StatusCode::INVALID_ARGUMENT,
-                            "after the greeting there are only batches");
+        return ToGrpc(verbs_.RefuseStream(absl::InvalidArgumentError(
+            "after the greeting there are only batches")));
       }
       reply.Clear();
       if (absl::Status s = verbs_.Take(*peer, request.batch(), reply);

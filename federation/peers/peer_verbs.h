@@ -35,6 +35,9 @@ class PeerVerbs {
                             peers::PutReply& reply) = 0;
   // A stream was ended by what was not even a message: too large, no protobuf.
   virtual void OnUnreadable(const std::optional<storage::Peer>& from) = 0;
+  // A stream is ended for what it says: it begins without a greeting, or greets
+  // twice. Returns `why`.
+  virtual absl::Status RefuseStream(absl::Status why) = 0;
 
   virtual absl::Status Beat(const Caller& caller,
                             const peers::BeatRequest& request,

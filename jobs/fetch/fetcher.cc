@@ -147,6 +147,7 @@ absl::Status Fetcher::Run(absl::Time deadline, const std::atomic<bool>& stop,
                           const std::atomic<bool>& broken) {
   started_ = SteadyNow();
   deadline_ = deadline;
+  block_changes_ = crawl_db_->block_changes();
   if (absl::Status status = LoadFetchList(); !status.ok()) return status;
   view_hosts_ = static_cast<int64_t>(hosts_.size());
   absl::Time end_at = absl::InfiniteFuture();
@@ -161,6 +162,7 @@ absl::Status Fetcher::Run(absl::Time deadline, const std::atomic<bool>& stop,
     if (flights_.empty() && (ending_ || pages_left_ == 0)) break;
     if (now >= end_at) downloader_->StopAll();
     if (!ending_) {
+      if (crawl_db_->block_changes() != block_changes_) DropBlocked();
       ActivateMore();
       while (MayAsk(now)) {
         const std::optional<HostId> turn = turns_.Next(now);

@@ -152,6 +152,7 @@ class Fetcher {
   void FailAll(uint32_t index, Failure failure, const std::string& detail);
   void RestHost(uint32_t index, absl::Duration rest);
   void ReleasePages(uint32_t index);
+  void DropBlocked();
   void GiveUpQuests(uint32_t index,
                     std::deque<std::unique_ptr<RobotsQuest>> quests);
   bool HasTooManyOrigins(const HostState& host, const storage::Url& url) const;
@@ -198,6 +199,7 @@ class Fetcher {
   absl::flat_hash_map<uint64_t, Flight> flights_;
   uint64_t next_flight_ = 0;
   int64_t pages_left_ = 0;       // In queues.
+  uint64_t block_changes_ = 0;   // Of the block list, as far as it was heeded.
   size_t next_dormant_ = 0;      // Hosts from here on were not taken up yet.
   std::deque<uint32_t> parked_;  // Hosts.
   int64_t active_hosts_ = 0;

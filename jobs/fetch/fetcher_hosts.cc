@@ -308,6 +308,21 @@ void Fetcher::ReleasePages(uint32_t index) {
   if (!ending_) GiveUpQuests(index, std::move(quests));
 }
 
+// A webmaster complained: nothing more of that domain is asked for, also not
+// what the round has of it. Its pages are taken out of the crawl DB meanwhile
+// (storage/crawl_db/block.cc); those that are not yet are so a moment later,
+// from the frontier.
+void Fetcher::DropBlocked() {
+  block_changes_ = crawl_db_->block_changes();
+  for (uint32_t index = 0; index < hosts_.size(); ++index) {
+    HostState& state = host(index);
+    if (state.pages.empty() && state.quests.empty()) continue;
+    if (crawl_db_->IsBlocked(storage::PageKey{state.key.bytes})) {
+      ReleasePages(index);
+    }
+  }
+}
+
 void Fetcher::Retire(HostState& state) {
   if (!state.is_active) return;
   if (state.is_dirty) SaveHost(state);

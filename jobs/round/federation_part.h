@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "absl/status/status.h"
+#include "federation/exchange/batch_bytes.h"
 #include "federation/exchange/sent_url_cache.h"
 #include "federation/map/map_view.h"
 #include "storage/crawl_db/crawl_db.h"
@@ -31,6 +32,9 @@ class FederationPart {
   virtual FederationNow Look() = 0;
   // The round's links are settled.
   virtual absl::Status OnSettled() = 0;
+  // Bytes that went to other sites since the last call, or since this process
+  // started: for the report.
+  virtual federation::BatchBytes TakeBytesSent() = 0;
 };
 
 }  // namespace gannet::jobs

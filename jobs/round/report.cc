@@ -2,7 +2,40 @@
 
 #include <nlohmann/json.hpp>
 
+#include "storage/crawl_db/crawl_db.h"
+
 namespace gannet::jobs {
+namespace {
+
+// In the journal a site is a number; one that has left since keeps it.
+std::string NameOf(const proto::FederationMap& map, uint32_t site) {
+  const proto::MapSite* named = federation::FindSite(map, site);
+  return named != nullptr ? named->name() : std::to_string(site);
+}
+
+nlohmann::json ExchangeJson(const proto::RoundCounts& counts,
+                            const ReportedExchange& exchange) {
+  const proto::FederationMap& map = exchange.map->map();
+  const bool is_cash = map.rules().exchange() == proto::EXCHANGE_CASH;
+  nlohmann::json sent_to = nlohmann::json::object();
+  for (const auto& [site, urls] : counts.sent_to()) {
+    sent_to[NameOf(map, site)] = urls;
+  }
+  const auto dropped = counts.dropped().find(storage::kSentBefore);
+  return {
+      {"mode", is_cash ? "cash" : "urls"},
+      {"sent", counts.sent()},
+      {"sent_to", sent_to},
+      {"sent_cash", counts.sent_cash()},
+      {"sent_before", counts.sent_before()},
+      {"gained_cash", counts.gained_cash()},
+      {"dropped_cash", dropped == counts.dropped().end() ? 0 : dropped->second},
+      {"bytes",
+       {{is_cash ? "cash" : "urls", exchange.bytes_sent.urls},
+        {"pages", exchange.bytes_sent.pages}}}};
+}
+
+}  // namespace
 
 std::string PhaseName(proto::RoundPhase phase) {
   switch (phase) {
@@ -21,7 +54,7 @@ std::string PhaseName(proto::RoundPhase phase) {
 
 std::string RoundReport(const proto::RoundJournal& journal,
                         const storage::Totals& totals, absl::Time ended,
-                        bool was_resumed) {
+                        bool was_resumed, const ReportedExchange& exchange) {
   const proto::RoundCounts& counts = journal.counts();
   const absl::Time started = absl::FromUnixMillis(journal.opened_ms());
   nlohmann::json phases = {
@@ -32,7 +65,7 @@ std::string RoundReport(const proto::RoundJournal& journal,
   }
   nlohmann::json dropped = nlohmann::json::object();
   for (const auto& [reason, cash] : counts.dropped()) dropped[reason] = cash;
-  const nlohmann::json report = {
+  nlohmann::json report = {
       {"round", journal.number()},
       {"started",
        absl::FormatTime(absl::RFC3339_sec, started, absl::UTCTimeZone())},
@@ -56,6 +89,9 @@ std::string RoundReport(const proto::RoundJournal& journal,
       {"dropped_urls", counts.dropped_urls()},
       {"dropped", dropped},
       {"phase_seconds", phases}};
+  if (exchange.map != nullptr) {
+    report["exchange"] = ExchangeJson(counts, exchange);
+  }
   return report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

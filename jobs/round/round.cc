@@ -131,8 +131,9 @@ absl::Status Rounds::Finish(const std::atomic<bool>& stop) {
   }
 
   if (absl::Status s = Enter(proto::UPDATE); !s.ok()) return s;
-  if (absl::Status s = Update(db, UpdateNow(LookAtFederation()), absl::Now(),
-                              stop, update_view_);
+  const FederationNow now = LookAtFederation();
+  if (absl::Status s =
+          Update(db, UpdateNow(now), absl::Now(), stop, update_view_);
       !s.ok()) {
     return s;
   }
@@ -141,7 +142,7 @@ absl::Status Rounds::Finish(const std::atomic<bool>& stop) {
     if (absl::Status s = Enter(proto::EXCHANGE); !s.ok()) return s;
     if (absl::Status s = settings_.federation->OnSettled(); !s.ok()) return s;
   }
-  return WriteReport();
+  return WriteReport(now);
 }
 
 FederationNow Rounds::LookAtFederation() const {
@@ -165,12 +166,17 @@ UpdateSettings Rounds::UpdateNow(const FederationNow& now) const {
   return update;
 }
 
-absl::Status Rounds::WriteReport() {
+absl::Status Rounds::WriteReport(const FederationNow& now) {
   if (absl::Status s = LeavePhase(); !s.ok()) return s;
   storage::CrawlDb& db = store_->crawl_db();
   const proto::RoundJournal journal = db.journal();
+  ReportedExchange exchange;
+  exchange.map = now.map;
+  if (settings_.federation != nullptr) {
+    exchange.bytes_sent = settings_.federation->TakeBytesSent();
+  }
   const std::string report =
-      RoundReport(journal, db.totals(), absl::Now(), was_resumed_);
+      RoundReport(journal, db.totals(), absl::Now(), was_resumed_, exchange);
   // First: closing clears the journal's counts, and who looks at lifetime()
   // meanwhile must not see less than before.
   AddToSummary(journal.counts());

@@ -84,7 +84,7 @@ class Rounds {
   UpdateSettings UpdateNow(const FederationNow& now) const;
   FederationNow LookAtFederation() const;
   absl::Status Finish(const std::atomic<bool>& stop);
-  absl::Status WriteReport();
+  absl::Status WriteReport(const FederationNow& now);
   void AddToSummary(const proto::RoundCounts& counts) ABSL_LOCKS_EXCLUDED(mu_);
   void CountRound() ABSL_LOCKS_EXCLUDED(mu_);
   absl::Status Enter(proto::RoundPhase phase) ABSL_LOCKS_EXCLUDED(mu_);

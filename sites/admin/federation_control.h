@@ -22,7 +22,8 @@ class FederationControl {
   virtual void OnInjected() = 0;
 
   // The verbs of Admin with these names.
-  virtual absl::Status Get(admin::Federation& reply) = 0;
+  virtual absl::Status Get(const admin::GetFederationRequest& request,
+                           admin::Federation& reply) = 0;
   virtual absl::Status Change(const admin::ChangeFederationRequest& request,
                               admin::FederationChange& reply) = 0;
   virtual absl::Status Plan(const admin::ChangeFederationRequest& request,

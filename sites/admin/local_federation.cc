@@ -12,10 +12,11 @@ absl::Status InNone() {
 
 }  // namespace
 
-absl::Status LocalAdmin::GetFederation(const admin::GetFederationRequest&,
-                                       admin::Federation& reply) {
+absl::Status LocalAdmin::GetFederation(
+    const admin::GetFederationRequest& request, admin::Federation& reply) {
   FederationControl* const federation = federation_;
-  return federation == nullptr ? absl::OkStatus() : federation->Get(reply);
+  return federation == nullptr ? absl::OkStatus()
+                               : federation->Get(request, reply);
 }
 
 absl::Status LocalAdmin::ChangeFederation(

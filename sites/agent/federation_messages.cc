@@ -54,9 +54,13 @@ void AddLook(const NeighbourLook& look, admin::FederationSite& site) {
     site.set_last_heard_seconds(absl::ToDoubleSeconds(look.silent_for));
   }
   site.set_sent_urls(static_cast<int64_t>(look.sent.urls));
-  site.set_sent_bytes(static_cast<int64_t>(look.sent.bytes));
+  site.set_sent_bytes(static_cast<int64_t>(look.sent.bytes.urls));
+  site.set_sent_pages(static_cast<int64_t>(look.sent.pages));
+  site.set_sent_page_bytes(static_cast<int64_t>(look.sent.bytes.pages));
   site.set_received_urls(static_cast<int64_t>(look.received_urls));
-  site.set_received_bytes(static_cast<int64_t>(look.received_bytes));
+  site.set_received_bytes(static_cast<int64_t>(look.received_bytes.urls));
+  site.set_received_pages(static_cast<int64_t>(look.received_pages));
+  site.set_received_page_bytes(static_cast<int64_t>(look.received_bytes.pages));
   site.set_error(Utf8(look.error));
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <random>
 #include <utility>
 #include <vector>
@@ -134,6 +135,7 @@ class SiteFederation::Parts {
   // The rounds' thread's.
   std::unique_ptr<federation::SentUrls> sent;
   std::unique_ptr<Resend> resend;
+  federation::BatchBytes reported_bytes;
   // The last, so that it ends first: it asks the others.
   std::unique_ptr<Membership> membership;
 };
@@ -254,6 +256,15 @@ jobs::FederationNow SiteFederation::Look() {
 
 absl::Status SiteFederation::OnSettled() { return parts_->sent->Save(); }
 
+federation::BatchBytes SiteFederation::TakeBytesSent() {
+  const federation::BatchBytes now = parts_->membership->bytes_sent();
+  const federation::BatchBytes before =
+      std::exchange(parts_->reported_bytes, now);
+  // A neighbour that went took its count along.
+  return {now.urls - std::min(now.urls, before.urls),
+          now.pages - std::min(now.pages, before.pages)};
+}
+
 // --- For operators
 // ---------------------------------------------------------------
 
@@ -292,8 +303,11 @@ absl::Status SiteFederation::Block(std::string_view domain, bool undo) {
 
 void SiteFederation::OnInjected() { parts_->membership->OnForeignPages(); }
 
-absl::Status SiteFederation::Get(admin::Federation& reply) {
-  const federation::FederationLook look = parts_->membership->Look();
+absl::Status SiteFederation::Get(const admin::GetFederationRequest& request,
+                                 admin::Federation& reply) {
+  const federation::FederationLook look = request.ask_all()
+                                              ? parts_->membership->LookNow()
+                                              : parts_->membership->Look();
   admin::FederationState& state = *reply.mutable_federation();
   if (look.view == nullptr) {
     state.set_self(parts_->config.site.name);

@@ -2,7 +2,7 @@
 // configuration: federation/member with this site's certificates, rules and
 // store. Rounds ask it for the map of the hour (jobs::FederationPart),
 // operators for everything else (FederationControl). Thread-safe, but for
-// Look() and OnSettled(), which are the rounds' thread's.
+// Look(), OnSettled() and TakeBytesSent(), which are the rounds' thread's.
 #pragma once
 
 #include <functional>
@@ -35,11 +35,13 @@ class SiteFederation : public FederationControl, public jobs::FederationPart {
 
   jobs::FederationNow Look() override;
   absl::Status OnSettled() override;
+  federation::BatchBytes TakeBytesSent() override;
 
   void AddTo(admin::Status& status) override;
   absl::Status Block(std::string_view domain, bool undo) override;
   void OnInjected() override;
-  absl::Status Get(admin::Federation& reply) override;
+  absl::Status Get(const admin::GetFederationRequest& request,
+                   admin::Federation& reply) override;
   absl::Status Change(const admin::ChangeFederationRequest& request,
                       admin::FederationChange& reply) override;
   absl::Status Plan(const admin::ChangeFederationRequest& request,

@@ -65,12 +65,15 @@ std::string ForPeople(const admin::Federation& reply) {
   }
   if (state.sites_size() == 0) return text;
   text += Head(state);
-  TextTable table({"site", "state", ">epoch", ">share", ">pages", ">frontier",
-                   ">outbox", ">pages/s", ">rtt", ">heard"});
+  TextTable table({"site", "state", ">epoch", ">lag", ">share", ">pages",
+                   ">frontier", ">outbox", ">pages/s", ">rtt", ">heard"});
   std::string problems;
   for (const admin::FederationSite& site : state.sites()) {
+    // Of an invited one, or one not met yet, nothing is known.
+    const bool has_map = site.epoch() != 0;
     table.Add({site.name(), StateText(site),
-               site.epoch() == 0 ? "-" : std::to_string(site.epoch()),
+               has_map ? std::to_string(site.epoch()) : "-",
+               has_map ? std::to_string(site.lag()) : "-",
                fmt::format("{:.0f} %", 100 * site.share()),
                WithCommas(site.pages()), WithCommas(site.frontier()),
                WithCommas(site.outbox()),
@@ -89,9 +92,16 @@ std::string ForPeople(const admin::Federation& reply) {
   return text + table.ToString() + problems;
 }
 
+// A person, or a script that goes on when all is quiet: it must be true.
+admin::GetFederationRequest TheTruth() {
+  admin::GetFederationRequest request;
+  request.set_ask_all(true);
+  return request;
+}
+
 ExitCode Show(const Flags& flags) {
   return AskSite<admin::GetFederationRequest, admin::Federation>(
-      flags.site, &Admin::GetFederation, {}, ForPeople);
+      flags.site, &Admin::GetFederation, TheTruth(), ForPeople);
 }
 
 ExitCode WaitForQuiet(const Flags& flags) {
@@ -108,7 +118,8 @@ ExitCode WaitForQuiet(const Flags& flags) {
   const absl::Time until = jobs::SteadyNow() + *wait;
   for (;;) {
     admin::Federation reply;
-    const absl::Status asked = (*reached)->admin().GetFederation({}, reply);
+    const absl::Status asked =
+        (*reached)->admin().GetFederation(TheTruth(), reply);
     if (!asked.ok()) return ReportAnswer(asked);
     const bool is_quiet = reply.federation().quiet();
     if (is_quiet || jobs::SteadyNow() > until) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -37,6 +38,30 @@ std::string Bytes(const nlohmann::json& report) {
   return BytesForPeople(it->get<double>());
 }
 
+// Of a site in a federation: what went to others.
+const nlohmann::json* Exchange(const nlohmann::json& report) {
+  const auto it = report.find("exchange");
+  return it == report.end() || !it->is_object() ? nullptr : &*it;
+}
+
+std::string SentCount(const nlohmann::json& report, const char* key) {
+  const nlohmann::json* exchange = Exchange(report);
+  return exchange == nullptr ? "" : Count(*exchange, key);
+}
+
+// Of all modes: --json has each.
+std::string SentBytes(const nlohmann::json& report) {
+  const nlohmann::json* exchange = Exchange(report);
+  if (exchange == nullptr) return "";
+  const auto modes = exchange->find("bytes");
+  if (modes == exchange->end() || !modes->is_object()) return "";
+  double sum = 0;
+  for (const auto& [mode, bytes] : modes->items()) {
+    if (bytes.is_number()) sum += bytes.get<double>();
+  }
+  return BytesForPeople(sum);
+}
+
 std::string Started(const nlohmann::json& report) {
   const auto it = report.find("started");
   if (it == report.end()) return "";
@@ -57,17 +82,38 @@ std::vector<nlohmann::json> Reports(const admin::RoundReports& answer) {
 }
 
 std::string Table(const std::vector<nlohmann::json>& reports) {
-  TextTable table({">round", "started", ">took", ">fetched", ">unchanged",
-                   ">moved", ">gone", ">failed", ">blocked", ">released",
-                   ">bytes", ">known", ">frontier", ">deferred"});
+  const bool is_federated = std::any_of(
+      reports.begin(), reports.end(),
+      [](const auto& report) { return Exchange(report) != nullptr; });
+  std::vector<std::string> columns = {
+      ">round", "started", ">took",     ">fetched", ">unchanged",
+      ">moved", ">gone",   ">failed",   ">blocked", ">released",
+      ">bytes", ">known",  ">frontier", ">deferred"};
+  if (is_federated) {
+    columns.insert(columns.end(), {">sent", ">sent before", ">sent bytes"});
+  }
+  TextTable table(columns);
   for (const nlohmann::json& report : reports) {
-    table.Add({Count(report, "round"), Started(report),
-               Seconds(report, "seconds"), Count(report, "fetched"),
-               Count(report, "unchanged"), Count(report, "moved"),
-               Count(report, "gone"), Count(report, "failed"),
-               Count(report, "blocked"), Count(report, "released"),
-               Bytes(report), Count(report, "known"), Count(report, "frontier"),
-               Count(report, "deferred")});
+    std::vector<std::string> row = {Count(report, "round"),
+                                    Started(report),
+                                    Seconds(report, "seconds"),
+                                    Count(report, "fetched"),
+                                    Count(report, "unchanged"),
+                                    Count(report, "moved"),
+                                    Count(report, "gone"),
+                                    Count(report, "failed"),
+                                    Count(report, "blocked"),
+                                    Count(report, "released"),
+                                    Bytes(report),
+                                    Count(report, "known"),
+                                    Count(report, "frontier"),
+                                    Count(report, "deferred")};
+    if (is_federated) {
+      row.insert(row.end(),
+                 {SentCount(report, "sent"), SentCount(report, "sent_before"),
+                  SentBytes(report)});
+    }
+    table.Add(row);
   }
   return table.ToString();
 }

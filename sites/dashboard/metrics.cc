@@ -35,18 +35,22 @@ class Families {
                 const Map& values) {
     Labelled(Of(name, help, MetricType::Counter), label, values);
   }
-  // A counter by site and direction.
-  void BothWays(const char* name, const char* help,
-                const std::map<std::string, double>& sent,
-                const std::map<std::string, double>& received) {
+  // A counter by site and direction of what goes between sites, and by mode:
+  // how URLs are exchanged, or pages, which move. Empty: it has none.
+  using ByMode = std::map<std::string, std::map<std::string, double>>;
+  void BothWays(const char* name, const char* help, const ByMode& sent,
+                const ByMode& received) {
     MetricFamily& family = Of(name, help, MetricType::Counter);
-    for (const auto& [direction, values] :
+    for (const auto& [direction, modes] :
          {std::pair("received", &received), std::pair("sent", &sent)}) {
-      for (const auto& [site, value] : *values) {
-        ClientMetric metric = Metric(value);
-        metric.label.push_back({"direction", direction});
-        metric.label.push_back({"site", site});
-        family.metric.push_back(std::move(metric));
+      for (const auto& [mode, values] : *modes) {
+        for (const auto& [site, value] : values) {
+          ClientMetric metric = Metric(value);
+          metric.label.push_back({"direction", direction});
+          if (!mode.empty()) metric.label.push_back({"mode", mode});
+          metric.label.push_back({"site", site});
+          family.metric.push_back(std::move(metric));
+        }
       }
     }
   }
@@ -284,7 +288,8 @@ void AddFederation(const admin::FederationState& state, Families& out) {
   out.Counter("gannet_sent_cache_hits_total",
               "Of these, URLs that were sent before.",
               static_cast<double>(state.sent_cache_hits()));
-  Values up, lag, round_trip, urls_out, urls_in, bytes_out, bytes_in;
+  Values up, lag, round_trip;
+  Families::ByMode urls_out, urls_in, pages_out, pages_in, bytes_out, bytes_in;
   for (const admin::FederationSite& site : state.sites()) {
     if (site.is_self() || site.state() == "invited") continue;
     up[site.name()] = site.alive();
@@ -292,10 +297,18 @@ void AddFederation(const admin::FederationState& state, Families& out) {
     if (site.has_round_trip_seconds()) {
       round_trip[site.name()] = site.round_trip_seconds();
     }
-    urls_out[site.name()] = static_cast<double>(site.sent_urls());
-    urls_in[site.name()] = static_cast<double>(site.received_urls());
-    bytes_out[site.name()] = static_cast<double>(site.sent_bytes());
-    bytes_in[site.name()] = static_cast<double>(site.received_bytes());
+    const auto set = [&](Families::ByMode& counter, const std::string& mode,
+                         int64_t value) {
+      counter[mode][site.name()] = static_cast<double>(value);
+    };
+    set(urls_out, "", site.sent_urls());
+    set(urls_in, "", site.received_urls());
+    set(pages_out, "", site.sent_pages());
+    set(pages_in, "", site.received_pages());
+    set(bytes_out, state.exchange(), site.sent_bytes());
+    set(bytes_in, state.exchange(), site.received_bytes());
+    set(bytes_out, "pages", site.sent_page_bytes());
+    set(bytes_in, "pages", site.received_page_bytes());
   }
   if (up.empty()) return;
   out.Gauges("gannet_site_up", "1 if the other site is heard of.", "site", up);
@@ -308,7 +321,12 @@ void AddFederation(const admin::FederationState& state, Families& out) {
   out.BothWays("gannet_exchange_urls_total",
                "URLs that sites have passed to each other.", urls_out, urls_in);
   out.BothWays("gannet_exchange_bytes_total",
-               "Bytes of the batches that carried them.", bytes_out, bytes_in);
+               "Bytes of the batches that carried them (urls, cash), and of "
+               "those with pages that moved (pages).",
+               bytes_out, bytes_in);
+  out.BothWays("gannet_exchange_pages_total",
+               "Pages that moved between sites in hand-offs.", pages_out,
+               pages_in);
 }
 
 }  // namespace

@@ -182,6 +182,8 @@ absl::StatusOr<std::vector<std::string>> CrawlDb::Blocked() {
   return domains;
 }
 
+uint64_t CrawlDb::block_changes() const { return store_->block_changes(); }
+
 bool CrawlDb::IsBlocked(const PageKey& page) {
   StripeLocks locks(*store_, {page.bytes});
   return store_->IsBlocked(page.bytes);

@@ -450,6 +450,9 @@ class CrawlDb {
   // By name.
   absl::StatusOr<std::vector<std::string>> Blocked();
   bool IsBlocked(const PageKey& page);
+  // Grows whenever the list changes. Cheap: for who must notice at once, and
+  // cannot afford to look every page up.
+  uint64_t block_changes() const;
 
   // --- Invariants (verify.cc) ------------------------------------------------
 

@@ -63,7 +63,17 @@ absl::StatusOr<PutCounts> CrawlDb::Settle(const Settlement& settlement,
   edit.counts.set_sent(static_cast<int64_t>(settlement.remote.size()));
   for (const auto& [site, url] : settlement.remote) {
     ++(*edit.counts.mutable_sent_to())[static_cast<uint32_t>(site)];
+    edit.counts.set_sent_cash(edit.counts.sent_cash() + url.cash);
   }
+  // What was sent before is in one of the two, by the mode of the exchange.
+  int64_t sent_before = static_cast<int64_t>(settlement.gains.size());
+  for (const auto& [site, url] : settlement.gains) {
+    edit.counts.set_gained_cash(edit.counts.gained_cash() + url.cash);
+  }
+  for (const Settlement::Drop& drop : settlement.dropped) {
+    if (drop.reason == kSentBefore) ++sent_before;
+  }
+  edit.counts.set_sent_before(sent_before);
   edit.counts.set_added(counts->added);
   edit.counts.set_deferred(counts->deferred);
   CountDropped(edit);

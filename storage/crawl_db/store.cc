@@ -250,6 +250,9 @@ void AddCounts(const proto::RoundCounts& more, proto::RoundCounts& counts) {
   counts.set_deferred(counts.deferred() + more.deferred());
   counts.set_dropped_urls(counts.dropped_urls() + more.dropped_urls());
   counts.set_sent(counts.sent() + more.sent());
+  counts.set_sent_cash(counts.sent_cash() + more.sent_cash());
+  counts.set_sent_before(counts.sent_before() + more.sent_before());
+  counts.set_gained_cash(counts.gained_cash() + more.gained_cash());
   counts.set_released_awake(counts.released_awake() + more.released_awake());
   for (const auto& [reason, cash] : more.dropped()) {
     (*counts.mutable_dropped())[reason] += cash;

@@ -143,7 +143,11 @@ class Store {
   Mutex& stripe_mutex(size_t stripe) { return stripes_[stripe].mu; }
 
   // REQUIRES: all stripes are locked, and the list is on disk.
-  void SetBlockList(const proto::BlockList& list) { blocked_.Set(list); }
+  void SetBlockList(const proto::BlockList& list) {
+    blocked_.Set(list);
+    ++block_changes_;
+  }
+  uint64_t block_changes() const { return block_changes_; }
 
   // Where the schedule of pages may begin: everything earlier was taken, and
   // its tombstones need not be stepped over again.
@@ -181,6 +185,7 @@ class Store {
   std::atomic<int64_t> resting_hosts_ = 0;
   // Changed with all stripes locked, read with any.
   BlockedPrefixes blocked_;
+  std::atomic<uint64_t> block_changes_ = 0;
 
   mutable Mutex commit_mu_;
   Totals totals_ ABSL_GUARDED_BY(commit_mu_);

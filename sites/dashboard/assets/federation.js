@@ -6,7 +6,8 @@ import * as format from './format.js';
 import {ASPECT, landPath, project} from './world.js';
 
 const WINDOW = 10 * 1000;  // Over so long a rate is taken.
-const COUNTERS = ['sent_urls', 'sent_bytes', 'received_urls', 'received_bytes'];
+const COUNTERS = ['sent_urls', 'sent_bytes', 'sent_page_bytes',
+  'received_urls', 'received_bytes', 'received_page_bytes'];
 
 let looks = new Map();  // Site's name -> [{time, its counters}].
 let shown = null;       // The last answer's sites, with `is` and rates.
@@ -22,6 +23,16 @@ function rateOf(name, key) {
   const first = of[0], last = of[of.length - 1];
   if (!first || last.time - first.time < 1000) return null;
   return 1000 * (last[key] - first[key]) / (last.time - first.time);
+}
+
+const NO_RATES = {sent_urls: null, sent_bytes: null, received_urls: null, received_bytes: null};
+
+// Bytes with those of pages that move: the line carries both.
+function ratesOf(name) {
+  const of = Object.fromEntries(COUNTERS.map((key) => [key, rateOf(name, key)]));
+  if (of.sent_urls === null) return NO_RATES;
+  return {sent_urls: of.sent_urls, sent_bytes: of.sent_bytes + of.sent_page_bytes,
+    received_urls: of.received_urls, received_bytes: of.received_bytes + of.received_page_bytes};
 }
 
 function remember(sites, time) {
@@ -49,8 +60,7 @@ export function showFederation(answer) {
   remember(federation.sites, performance.now());
   shown = {...federation, sites: federation.sites.map((site) => ({
     ...site, is: kindOf(site), lag: site.epoch > 0 ? Math.max(0, federation.epoch - site.epoch) : null,
-    rates: Object.fromEntries(COUNTERS.map((key) => [key,
-      site.is_self || site.state === 'invited' ? null : rateOf(site.name, key)]))}))};
+    rates: site.is_self || site.state === 'invited' ? NO_RATES : ratesOf(site.name)}))};
   showHead(shown);
   showHandOff(shown);
   showTable(shown.sites);
@@ -95,13 +105,16 @@ function showHandOff(federation) {
   setText('hand-off-text', `Channels move for epoch ${format.number(handing.epoch)}: ` +
     `${format.number(done.length)} of ${format.number(active.length)} sites are done` +
     (done.length > 0 ? ` (${done.join(', ')})` : ''));
-  setText('hand-off-left', handing.pages_left > 0 ? `${format.number(handing.pages_left)} pages left here` : 'none left here');
+  setText('hand-off-left', handing.pages_left > 0 ? `${format.number(handing.pages_left)} pages left at all sites` : 'no pages left');
 }
 
 // --- The table --------------------------------------------------------------
 
 const perSecond = (urls, bytes) => urls === null ? ['–', '']
   : [`${format.rate(urls)} URLs/s`, `${format.bytes(bytes)}/s`];
+const inAll = (site, urls, bytes, pages, pageBytes) => site.is_self ? ''
+  : `${format.number(urls)} URLs, ${format.number(bytes)} bytes in all` +
+    (pages > 0 ? `; ${format.number(pages)} pages moved, ${format.number(pageBytes)} bytes` : '');
 const STATE_WORDS = {member: 'member', leaving: 'leaving', invited: 'invited', away: 'away'};
 
 // Name, what it means, and of a site its text, its second line, its exact value.
@@ -114,9 +127,9 @@ const COLUMNS = [
   ['Pages/s', 'its load', (site) => [format.rate(site.pages_per_second)]],
   ['Outbox', 'URLs that wait here for it', (site) => [site.is_self ? '–' : format.number(site.outbox)]],
   ['Sent', 'from here to it', (site) => perSecond(site.rates.sent_urls, site.rates.sent_bytes),
-    (site) => site.is_self ? '' : `${format.number(site.sent_urls)} URLs, ${format.number(site.sent_bytes)} bytes in all`],
+    (site) => inAll(site, site.sent_urls, site.sent_bytes, site.sent_pages, site.sent_page_bytes)],
   ['Received', 'from it', (site) => perSecond(site.rates.received_urls, site.rates.received_bytes),
-    (site) => site.is_self ? '' : `${format.number(site.received_urls)} URLs, ${format.number(site.received_bytes)} bytes in all`],
+    (site) => inAll(site, site.received_urls, site.received_bytes, site.received_pages, site.received_page_bytes)],
   ['Round trip', null, (site) => [site.is_self ? '–' : format.duration(site.round_trip_seconds)]],
   ['Last heard', null, (site) => [site.is_self ? 'here' : unknown(site.last_heard_seconds) ? 'never'
     : site.last_heard_seconds < 5 ? 'now' : `${format.duration(site.last_heard_seconds)} ago`]],

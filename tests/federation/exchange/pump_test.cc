@@ -91,6 +91,7 @@ class TestStream : public PutStream {
     }
     if (writes_left-- == 0) return End(absl::UnavailableError("link cut"));
     peers::Batch batch = request.batch();
+    most_flying = std::max(most_flying, batch.sequence() - heard_);
     if (damage) damage(batch);
     for (int i = 0; i < (repeat ? 2 : 1); ++i) {
       auto receipt = to_.receiver->Take(peer_, batch);
@@ -106,6 +107,7 @@ class TestStream : public PutStream {
     if (replies_.empty()) return End(absl::UnavailableError("silence"));
     reply = replies_.front();
     replies_.pop_front();
+    heard_ = reply.last();
     return true;
   }
   absl::Status Finish() override { return ended_; }
@@ -113,6 +115,7 @@ class TestStream : public PutStream {
   int writes_left = -1, reads_left = -1;
   bool repeat = false;
   std::function<void(peers::Batch&)> damage;
+  uint64_t most_flying = 0;  // Batches whose replies were not heard yet.
   std::optional<peers::Greeting> answer_with;
 
  private:
@@ -123,6 +126,7 @@ class TestStream : public PutStream {
 
   TestSite& to_;
   storage::Peer peer_;
+  uint64_t heard_ = 0;
   std::deque<peers::PutReply> replies_;
   absl::Status ended_;
 };
@@ -225,8 +229,41 @@ TEST_F(PumpTest, AnOutboxArrivesWholeAndOnce) {
   ExpectAllThere(95);
   EXPECT_EQ(pump_->counts().batches, 10u);
   EXPECT_EQ(pump_->counts().urls, 95u);
-  EXPECT_GT(pump_->counts().bytes, 95u);
+  EXPECT_GT(pump_->counts().bytes.urls, 95u);
   EXPECT_EQ(paris_.receiver->counts().urls, 95u);
+}
+
+TEST_F(PumpTest, AReceiverThatFallsBehindGetsNoMoreThanAFewBatches) {
+  Fill(0, 95);
+  TestStream stream(paris_);
+  EXPECT_TRUE(RunOver(stream).ok());
+  ExpectAllThere(95);
+  // Nor fewer: it does not wait for each.
+  EXPECT_EQ(stream.most_flying, PumpSettings().most_unacknowledged);
+}
+
+TEST_F(PumpTest, BytesOfPagesThatMoveAreCountedApart) {
+  Fill(0, 10);
+  TestStream first(paris_);
+  EXPECT_TRUE(RunOver(first).ok());
+  const Pump::Counts before = pump_->counts();
+  EXPECT_GT(before.bytes.urls, 0u);
+  EXPECT_EQ(before.bytes.pages, 0u);
+
+  const PageKey page = ParisPage(50);
+  ASSERT_TRUE(tokyo_.db->Inject({{page}}, kNow).ok());
+  const std::vector<storage::HostKey> hosts = {
+      {std::string(storage::HostPartOf(page.bytes))}};
+  const auto cut = tokyo_.db->CutPages({kParis, 1}, hosts, 10);
+  ASSERT_TRUE(cut.ok()) << cut.status();
+  ASSERT_EQ(cut->pages, 1);
+  TestStream second(paris_);
+  EXPECT_TRUE(RunOver(second).ok());
+  EXPECT_EQ(pump_->counts().pages, 1u);
+  EXPECT_EQ(pump_->counts().urls, before.urls);
+  // So bytes a URL are what they were.
+  EXPECT_EQ(pump_->counts().bytes.urls, before.bytes.urls);
+  EXPECT_GT(pump_->counts().bytes.pages, 0u);
 }
 
 TEST_F(PumpTest, ALinkThatBreaksAnywhereLosesAndRepeatsNothing) {

@@ -257,10 +257,28 @@ TEST_F(StrangersTest, AStreamThatDoesNotGreetIsEnded) {
   const std::unique_ptr<PutStream> stream = client_->OpenPut();
   peers::PutRequest request;
   *request.mutable_batch() = BatchOf(1, GoodUrls(), 5);
+  const uint64_t before = refused_calls();
   peers::PutReply reply;
   (void)stream->Write(request);
   EXPECT_FALSE(stream->Read(reply));
   EXPECT_TRUE(absl::IsInvalidArgument(stream->Finish()));
+  EXPECT_EQ(refused_calls(), before + 1);
+  ExpectUntouched();
+}
+
+TEST_F(StrangersTest, AStreamThatGreetsTwiceIsEnded) {
+  TakeThePlaceOfParis();
+  const std::unique_ptr<PutStream> stream = client_->OpenPut();
+  peers::PutRequest request;
+  *request.mutable_greeting() = greeting_;
+  const uint64_t before = refused_calls();
+  peers::PutReply reply;
+  ASSERT_TRUE(stream->Write(request));
+  ASSERT_TRUE(stream->Read(reply));
+  (void)stream->Write(request);
+  EXPECT_FALSE(stream->Read(reply));
+  EXPECT_TRUE(absl::IsInvalidArgument(stream->Finish()));
+  EXPECT_EQ(refused_calls(), before + 1);
   ExpectUntouched();
 }
 

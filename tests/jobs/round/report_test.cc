@@ -4,6 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "absl/time/clock.h"
+#include "federation/map/map_changes.h"
+#include "storage/crawl_db/crawl_db.h"
+
 namespace gannet::jobs {
 namespace {
 
@@ -42,6 +46,70 @@ TEST(RoundReportTest, ARoundThatDroppedNothingSaysSo) {
       RoundReport({}, {}, absl::FromUnixSeconds(1'700'000'060), true));
   EXPECT_EQ(report["dropped"], nlohmann::json::object());
   EXPECT_EQ(report["resumed"], true);
+}
+
+// A site of a federation; the design asks for counts and bytes of its mode.
+class ReportOfAFederationTest : public testing::Test {
+ protected:
+  static std::shared_ptr<const federation::MapView> Map(
+      proto::ExchangeMode mode) {
+    proto::MapRules rules;
+    rules.set_exchange(mode);
+    federation::Applicant tokyo;
+    tokyo.name = "tokyo";
+    tokyo.incarnation = 1;
+    tokyo.address = "127.0.0.1:7701";
+    tokyo.rules = rules;
+    federation::Applicant lima = tokyo;
+    lima.name = "lima";
+    federation::Map map =
+        federation::FoundFederation(tokyo, 9, {}, true).value();
+    map =
+        federation::Join(federation::Invite(map, "lima").value(), lima).value();
+    return federation::MapView::Create(map, "tokyo").value();
+  }
+  nlohmann::json Exchange(proto::ExchangeMode mode) {
+    return nlohmann::json::parse(
+        RoundReport(journal_, {}, absl::FromUnixSeconds(1'700'000'060), false,
+                    {.map = Map(mode),
+                     .bytes_sent = {.urls = 1234, .pages = 56}}))["exchange"];
+  }
+
+  proto::RoundJournal journal_;
+};
+
+TEST_F(ReportOfAFederationTest, WhatWentToOthersIsThereByTheirNames) {
+  proto::RoundCounts& counts = *journal_.mutable_counts();
+  counts.set_sent(7);
+  (*counts.mutable_sent_to())[2] = 6;
+  (*counts.mutable_sent_to())[77] = 3;  // It has left.
+  counts.set_sent_cash(5000);
+  counts.set_sent_before(11);
+  (*counts.mutable_dropped())[storage::kSentBefore] = 900;
+  (*counts.mutable_dropped())["over_quota"] = 40;
+  EXPECT_EQ(Exchange(proto::EXCHANGE_URLS),
+            nlohmann::json({{"mode", "urls"},
+                            {"sent", 7},
+                            {"sent_to", {{"lima", 6}, {"77", 3}}},
+                            {"sent_cash", 5000},
+                            {"sent_before", 11},
+                            {"gained_cash", 0},
+                            {"dropped_cash", 900},
+                            {"bytes", {{"urls", 1234}, {"pages", 56}}}}));
+}
+
+TEST_F(ReportOfAFederationTest, BytesAreOfTheModeInWhichTheyWent) {
+  journal_.mutable_counts()->set_gained_cash(70);
+  const nlohmann::json exchange = Exchange(proto::EXCHANGE_CASH);
+  EXPECT_EQ(exchange["mode"], "cash");
+  EXPECT_EQ(exchange["gained_cash"], 70);
+  EXPECT_EQ(exchange["sent_to"], nlohmann::json::object());
+  EXPECT_EQ(exchange["bytes"], nlohmann::json({{"cash", 1234}, {"pages", 56}}));
+}
+
+TEST(RoundReportTest, ASiteInNoFederationSaysNothingOfOne) {
+  EXPECT_FALSE(nlohmann::json::parse(RoundReport({}, {}, absl::Now(), false))
+                   .contains("exchange"));
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ class ThreeSites : public FederationPart {
     return now;
   }
   absl::Status OnSettled() override { return absl::OkStatus(); }
+  federation::BatchBytes TakeBytesSent() override { return {}; }
 
  private:
   const std::shared_ptr<const federation::MapView> map_ =

@@ -30,7 +30,7 @@ class HammerTally {
       away_.push_back({verb, absl::ToDoubleSeconds(began - absl::UnixEpoch()),
                        absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()),
                        message});
-    } else if (absl::IsResourceExhausted(status)) {
+    } else if (absl::IsAborted(status)) {
       ++too_many_[message];
     } else if (errors_.size() < kMostErrors) {
       errors_.push_back(verb + ": " + status.ToString());

@@ -3,6 +3,7 @@
 Usage: serve_test.py GANNET MAKE_CRAWLED_SITE FAKEWEB
 """
 
+import itertools
 import json
 import os
 import pathlib
@@ -198,10 +199,14 @@ class ServeTest(FakeWebTest):
         for _ in range(3):
             agent.wait_for("round_ended")
         agent.end()
-        # The first begins at once.
-        for report in self.check_rounds()[1:]:
-            second = int(report["started"][17:19])
-            self.assertEqual(second % 2, 0, report["started"])
+        # The first begins at once, and so does one that is late, for the one before took too long.
+        in_time = []
+        for before, report in itertools.pairwise(self.check_rounds()):
+            if float(before["started"][17:23]) % 2 + before["seconds"] < 1.9:
+                in_time.append(report["started"])
+        self.assertGreater(len(in_time), 0)
+        for started in in_time:
+            self.assertEqual(int(started[17:19]) % 2, 0, started)
 
     def test_systemd_hears_of_its_life(self):
         path = str(self.folder / "notify")

@@ -32,10 +32,10 @@ class FileMember(Member):
         (self.folder / "map.new").rename(self.folder / "map.json")
 
     def epoch(self) -> int:
-        return int(self.federation().get("epoch") or 0)
+        return int(self.says().get("epoch") or 0)
 
     def error(self) -> str:
-        return self.federation()["error"]
+        return self.says()["error"]
 
     def wait_error(self, text: str) -> None:
         self.wait_for(lambda: text in self.error() if text else not self.error(), 20,
@@ -104,7 +104,7 @@ class MapFileTest(unittest.TestCase):
         zurich = self.grow(tokyo)
         self.lab.settle()
         self.assertEqual(self.lab.members(zurich), ["tokyo", "zurich"])
-        self.assertEqual(zurich.federation()["registrar"], "")
+        self.assertEqual(zurich.says()["registrar"], "")
         self.crawl()
         self.assertGreater(len(zurich.states()), 0)
 
@@ -115,7 +115,7 @@ class MapFileTest(unittest.TestCase):
         gone = tokyo.run("federation", "join")  # The map in force, with what has ended.
         self.assertGreater(epoch_of(gone), epoch_of(leaving))
         self.give(gone)
-        self.assertEqual([site["name"] for site in tokyo.federation()["sites"]], ["tokyo"])
+        self.assertEqual([site["name"] for site in tokyo.says()["sites"]], ["tokyo"])
         zurich.wait_error("it was removed, or it left")
 
         # And back: in another life, for batches are numbered by lives.
@@ -144,7 +144,7 @@ class MapFileTest(unittest.TestCase):
         other["paused"] = True  # The same epoch with other content.
         tokyo.put(json.dumps(other))
         tokyo.wait_error("a map of epoch 3 that is not the one of that epoch that this site has")
-        self.assertFalse(tokyo.federation()["paused"])
+        self.assertFalse(tokyo.says()["paused"])
         tokyo.put(now[: len(now) // 2])
         tokyo.wait_error("it is no map")
         other["federation"] = str(int(other["federation"]) ^ 1)

@@ -334,7 +334,7 @@ class BrowserTest(unittest.TestCase):
                 self.assertEqual(self.cell(site, label), text)
         self.assertIn("sydney is away", self.browser.text("#federation-problems"))
         self.assertIn("2 of 5 sites are done (lima, zurich)", self.browser.text("#hand-off-text"))
-        self.assertEqual(self.browser.text("#hand-off-left"), "12,043 pages left here")
+        self.assertEqual(self.browser.text("#hand-off-left"), "12,043 pages left at all sites")
         # Tokyo is east of Zurich, which is north of Lima.
         spots = self.browser.run(
             "return Object.fromEntries([...document.querySelectorAll('#world .place')].map((place) => "

@@ -50,11 +50,16 @@ nlohmann::json SiteJson(const Place& place, bool quiet, double seconds) {
       {"sent_urls", count(81230 + urls)},
       {"sent_bytes", count(1423100 + 11.5 * urls)},
       {"received_urls", count(70110 + 0.8 * urls)},
-      {"received_bytes", count(1301220 + 9.4 * urls)}};
+      {"received_bytes", count(1301220 + 9.4 * urls)},
+      {"sent_pages", 0},
+      {"sent_page_bytes", 0},
+      {"received_pages", 5120},
+      {"received_page_bytes", 921600}};
   if (is_self) {
     for (const char* key :
          {"outbox", "round_trip_seconds", "last_heard_seconds", "sent_urls",
-          "sent_bytes", "received_urls", "received_bytes"}) {
+          "sent_bytes", "received_urls", "received_bytes", "received_pages",
+          "received_page_bytes"}) {
       json[key] = 0;
     }
   }

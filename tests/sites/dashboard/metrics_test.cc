@@ -58,6 +58,11 @@ TEST(MetricsTest, AFederationIsSeenFromThisSite) {
   lima.set_name("lima");
   lima.set_state("member");
   lima.set_sent_urls(5);
+  lima.set_sent_bytes(70);
+  lima.set_sent_pages(2);
+  lima.set_sent_page_bytes(400);
+  lima.set_received_page_bytes(900);
+  state.set_exchange("cash");
   admin::FederationSite& oslo = *state.add_sites();
   oslo.set_name("oslo");
   oslo.set_state("invited");
@@ -71,6 +76,20 @@ TEST(MetricsTest, AFederationIsSeenFromThisSite) {
   EXPECT_THAT(text, HasSubstr("gannet_site_up{site=\"lima\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("gannet_exchange_urls_total{direction=\"sent\","
                               "site=\"lima\"} 5\n"));
+  // By mode, and what moves apart: bytes a URL are the quotient of two of
+  // these.
+  EXPECT_THAT(text, HasSubstr("gannet_exchange_bytes_total{direction=\"sent\","
+                              "mode=\"cash\",site=\"lima\"} 70\n"));
+  EXPECT_THAT(text, HasSubstr("gannet_exchange_bytes_total{direction=\"sent\","
+                              "mode=\"pages\",site=\"lima\"} 400\n"));
+  EXPECT_THAT(text,
+              HasSubstr("gannet_exchange_bytes_total{direction=\"received\","
+                        "mode=\"cash\",site=\"lima\"} 0\n"));
+  EXPECT_THAT(text,
+              HasSubstr("gannet_exchange_bytes_total{direction=\"received\","
+                        "mode=\"pages\",site=\"lima\"} 900\n"));
+  EXPECT_THAT(text, HasSubstr("gannet_exchange_pages_total{direction=\"sent\","
+                              "site=\"lima\"} 2\n"));
   // All pages have moved, and one site has not said so yet: it still runs.
   state.mutable_handing_off()->set_pages_left(0);
   const std::string moved = MetricsText({}, {}, {}, federation);

@@ -35,7 +35,8 @@ gannet_hand_off_running gannet_hand_off_pages gannet_peer_calls_refused_total
 gannet_exchange_batches_refused_total
 gannet_exchange_batches_repeated_total gannet_sent_cache_lookups_total
 gannet_sent_cache_hits_total gannet_site_up gannet_site_epoch_lag
-gannet_site_round_trip_seconds gannet_exchange_urls_total gannet_exchange_bytes_total""".split()
+gannet_site_round_trip_seconds gannet_exchange_urls_total gannet_exchange_bytes_total
+gannet_exchange_pages_total""".split()
 
 
 class PrometheusTest(unittest.TestCase):

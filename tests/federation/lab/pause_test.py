@@ -1,0 +1,58 @@
+"""`gannet federation pause`: no site begins a round, and everything else goes on; --resume."""
+
+import time
+
+from commands_lab import CommandsTest, main
+from federation_lab import Lab, differences
+
+
+class Pause(CommandsTest):
+    @staticmethod
+    def rounds(lab: Lab) -> dict[str, int]:
+        return {site.name: site.status()["round"] for site in lab.sites.values()}
+
+    @staticmethod
+    def wait_all(lab: Lab, condition, what: str) -> None:
+        for site in lab.sites.values():
+            site.wait_for(lambda: condition(site), 60, what)
+
+    def test_no_site_begins_a_round_until_it_is_resumed(self) -> None:
+        lab = self.lab(["tokyo", "zurich"])
+        # At one site, for all.
+        lab.sites["zurich"].run("federation", "pause")
+        self.wait_all(lab, lambda site: site.says()["paused"], "the pause")
+        before = self.rounds(lab)
+        lab.inject([f"http://{url.split('/')[2]}/" for url in lab.web.truth()])
+        # Seeds that are another's are handed over all the same.
+        self.wait_all(lab, lambda site: site.status()["frontier"] > 0, "pages to crawl")
+        time.sleep(2)  # Without a pause a site begins within milliseconds.
+        self.assertEqual(self.rounds(lab), before)
+        self.assertEqual(lab.web.asked().keys() & lab.web.truth().keys(), set())
+        self.assertFalse(lab.first.says()["quiet"])  # There is work.
+
+        lab.first.run("federation", "pause", "--resume")
+        lab.wait_quiet()
+        for name, number in self.rounds(lab).items():
+            self.assertGreater(number, before[name], name)
+        self.assertEqual(differences(lab.states(), lab.web.truth()), [])
+
+    def test_a_round_that_runs_ends_first(self) -> None:
+        # All pages are in each site's first rounds, which last for seconds.
+        lab = self.lab(["tokyo", "zurich"], delay="300ms")
+        lab.inject(list(lab.web.truth()))
+        self.wait_all(lab, lambda site: site.status()["phase"] == "fetch", "rounds to run")
+        lab.first.run("federation", "pause")
+        self.wait_all(lab, lambda site: site.says()["paused"], "the pause")
+        before = self.rounds(lab)
+        self.assertIn("fetch", [site.status()["phase"] for site in lab.sites.values()])
+        self.wait_all(lab, lambda site: site.status()["phase"] == "none", "open rounds to end")
+        self.assertEqual(self.rounds(lab), before)
+        time.sleep(2)
+        self.assertEqual(self.rounds(lab), before)
+        lab.first.run("federation", "pause", "--resume")
+        lab.wait_quiet()
+        self.assertEqual(differences(lab.states(), lab.web.truth()), [])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""Prometheus and the dashboard look every few seconds: that must cost no call to another site, and
+no time while one has just died. `federation status` asks all, and says what is true now."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import time
+import urllib.request
+
+from commands_lab import CommandsTest, main
+from federation_lab import SLOW, Lab, Member
+
+# A call to a site that does not answer gives up after so long (neighbour.h, beat_at_most).
+CALL_GIVES_UP = 3
+
+
+class Scrapes(CommandsTest):
+    def get(self, site: Member, path: str) -> tuple[str, float]:
+        [url] = re.findall(r"dashboard_serves url=(\S+)/", site.log())
+        began = time.monotonic()
+        with urllib.request.urlopen(url + path, timeout=30) as answer:
+            return answer.read().decode(), time.monotonic() - began
+
+    def pair(self) -> Lab:
+        """Quiet, with nothing to do yet; each serves its dashboard."""
+        lab = self.lab([])
+        for name in ("tokyo", "zurich"):
+            site = lab.make(name)
+            text = (site.folder / "site.yaml").read_text()
+            (site.folder / "site.yaml").write_text(text.replace('http: ""', 'http: "127.0.0.1:0"'))
+            if lab.sites:
+                lab.first.run("federation", "invite", name)
+            site.serve()
+            lab.sites[name] = site
+            lab.settle()
+        lab.wait_quiet()
+        return lab
+
+    @contextlib.contextmanager
+    def stopped(self, site: Member):
+        """It has died, and nobody knows yet: it is there, and does not answer."""
+        os.kill(site.agent.pid, signal.SIGSTOP)
+        try:
+            yield time.monotonic()
+        finally:
+            os.kill(site.agent.pid, signal.SIGCONT)
+
+    def test_a_look_at_a_quiet_federation_waits_for_no_site(self) -> None:
+        lab = self.pair()
+        tokyo, zurich = lab.sites.values()
+        for attempt in range(5):
+            with self.stopped(zurich) as began:
+                looks = [self.get(tokyo, path)
+                         for path in ("/metrics", "/api/federation", "/metrics")]
+                if time.monotonic() - began > CALL_GIVES_UP / 2 and attempt < 4:
+                    # So busy is this machine: the watch may have noticed meanwhile.
+                    lab.wait_quiet()
+                    continue
+                for _, seconds in looks:
+                    self.assertLess(seconds, CALL_GIVES_UP)
+                self.assertIn("gannet_federation_quiet 1\n", looks[0][0])
+                # Who asks for the status is told the truth, and waits for it.
+                began = time.monotonic()
+                state = json.loads(tokyo.run("federation", "status", "--json"))["federation"]
+                self.assertFalse(state["quiet"])
+                self.assertLess(time.monotonic() - began, (2 * CALL_GIVES_UP - 1) * SLOW)
+                break
+        lab.wait_quiet()
+
+    def outboxes(self, site: Member) -> dict[str, int]:
+        text, _ = self.get(site, "/metrics")
+        return {name: int(urls) for name, urls in
+                re.findall(r'(?m)^gannet_outbox_urls\{site="(\w+)"\} (\d+)$', text)}
+
+    def test_metrics_count_what_waits_for_a_site_that_does_not_answer(self) -> None:
+        lab = self.pair()
+        tokyo, zurich = lab.sites.values()
+        self.assertEqual(sum(self.outboxes(tokyo).values()), 0)
+        with self.stopped(zurich):
+            lab.inject(lab.web.seeds())
+            tokyo.wait_for(lambda: self.outboxes(tokyo).get("zurich", 0) > 0, 60, "an outbox")
+            # Until tokyo has nothing left to do by itself.
+            tokyo.wait_for(lambda: tokyo.says_of("tokyo")["idle"], 60, "tokyo to be idle")
+            waiting = tokyo.status()["outbox"]
+            self.assertEqual(list(waiting), ["zurich"])
+            self.assertEqual(self.outboxes(tokyo), waiting)
+        lab.wait_quiet()
+        self.assertEqual(sum(self.outboxes(tokyo).values()), 0)
+
+
+if __name__ == "__main__":
+    main()
