@@ -1,10 +1,12 @@
 // Requests that no honest client would send, to every verb of the admin API, on
-// a small site with a real runner of scripted rounds: a status and a reply that
-// can be sent, never a crash. The first byte chooses the verb, the rest is the
-// request as it comes off the wire.
+// a small site with a real runner of scripted rounds and a federation of one: a
+// status and a reply that can be sent, never a crash, and a map that others
+// would believe. The first byte chooses the verb, the rest is the request as it
+// comes off the wire.
 //
 // What it may write is in a temporary folder; paths in requests are bent there.
 #include <fmt/format.h>
+#include <google/protobuf/descriptor.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -16,6 +18,7 @@
 
 #include "sites/admin/local_admin.h"
 #include "sites/admin/message_json.h"
+#include "tests/sites/agent/scripted_federation.h"
 #include "tests/sites/agent/scripted_runner.h"
 #include "tests/storage/site_store/sample_site.h"
 #include "tests/temporary_folder.h"
@@ -43,6 +46,7 @@ class Site {
     runner_ = std::make_unique<ScriptedRunner>(settings.folder);
     admin_ =
         std::make_unique<LocalAdmin>(config, "", *store_, &runner_->control());
+    admin_->SetFederation(&federation_);
   }
   Admin& admin() { return *admin_; }
   // A new name in the temporary folder; nothing for nothing.
@@ -55,6 +59,7 @@ class Site {
   TemporaryFolder folder_;
   std::unique_ptr<storage::SiteStore> store_;
   std::unique_ptr<ScriptedRunner> runner_;
+  ScriptedFederation federation_;
   std::unique_ptr<LocalAdmin> admin_;
   int names_ = 0;
 };
@@ -116,8 +121,16 @@ void WatchOnce(Site& site, std::string_view bytes) {
   (void)site.admin().WatchStatus(request, [](const auto&) { return false; });
 }
 
+void ChangeFederation(Site& site, std::string_view bytes) {
+  Ask(site, &Admin::ChangeFederation, bytes);
+  admin::Verification verified;
+  Require(site.admin().VerifyFederation({}, verified).ok() && verified.ok());
+}
+
+constexpr int kVerbs = 29;
+
 void Call(Site& site, uint8_t verb, std::string_view bytes) {
-  switch (verb % 25) {
+  switch (verb % kVerbs) {
     case 0:
       return Ask(site, &Admin::GetStatus, bytes);
     case 1:
@@ -166,8 +179,18 @@ void Call(Site& site, uint8_t verb, std::string_view bytes) {
       return Ask(site, &Admin::PauseRounds, bytes);
     case 23:
       return Ask(site, &Admin::ResumeRounds, bytes);
-    default:
+    case 24:
       return Ask(site, &Admin::Reload, bytes);
+    case 25:
+      return Ask(site, &Admin::GetFederation, bytes);
+    case 26:
+      return ChangeFederation(site, bytes);
+    case 27:
+      return Ask(site, &Admin::PlanFederation, bytes);
+    case 28:
+      return Ask(site, &Admin::VerifyFederation, bytes);
+    default:
+      Require(false);
   }
 }
 
@@ -177,6 +200,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // Made at once, so that it is destroyed before what RocksDB made with it.
   static std::unique_ptr<Site> site = std::make_unique<Site>();
   static int calls = 0;
+  // Whoever adds a verb adds it here.
+  Require(admin::Status::descriptor()->file()->service(0)->method_count() ==
+          kVerbs);
   if (size == 0) return 0;
   if (++calls % kCallsOfASite == 0) {
     site.reset();
