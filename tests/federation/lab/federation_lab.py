@@ -21,6 +21,10 @@ from crawl_processes import IS_LONG, LIMITS, SLOW, FakeWeb, Site, differences  #
 PLACES = {"tokyo": (35.7, 139.7), "zurich": (47.4, 8.5), "lima": (-12.0, -77.0),
           "nairobi": (-1.3, 36.8), "boston": (42.4, -71.1)}
 
+# For webs without a page that stalls, where each page is to be asked for once: a busy machine may
+# keep a site from an answer that the server has given.
+PATIENT = {"first_byte_timeout": "60s", "timeout": "120s"}
+
 
 def free_port() -> int:
     with socket.socket() as probe:
@@ -86,7 +90,7 @@ class Member(Site):
     def stop(self) -> None:
         assert self.agent is not None
         self.agent.send_signal(signal.SIGTERM)
-        code = self.agent.wait(timeout=20)
+        code = self.agent.wait(timeout=10 * SLOW)  # As operators and systemd are promised.
         self.agent = None
         assert code == 0, f"{self.name} ended with {code}: {self.log()[-2000:]}"
 
@@ -106,6 +110,23 @@ class Member(Site):
         process = self.start("federation", "status", "--json")
         out, _ = process.communicate(timeout=60)
         return json.loads(out)["federation"] if process.returncode == 0 else None
+
+    def says(self) -> dict:
+        """As federation(), asked until it answers."""
+        answers: list[dict] = []
+
+        def has_answered() -> bool:
+            if (answer := self.federation()) is not None:
+                answers.append(answer)
+            return bool(answers)
+
+        self.wait_for(has_answered, 60, "an answer")
+        return answers[0]
+
+    def says_of(self, name: str) -> dict:
+        """Of one site of the map."""
+        [site] = [site for site in self.says()["sites"] if site["name"] == name]
+        return site
 
     def run_without_folder(self, *arguments: str) -> None:
         """A command that makes the folder."""
@@ -199,7 +220,7 @@ class Lab:
         sites = self.sites.values()
         rounds = [site.status()["round"] for site in sites]
         memory = [site.peak_memory() / 2**20 for site in sites]
-        others = [other for site in sites for other in site.federation()["sites"]]
+        others = [other for site in sites for other in site.says()["sites"]]
         urls, size = (sum(other.get(f"sent_{what}", 0) for other in others)
                       for what in ("urls", "bytes"))
         return (f"{min(rounds)} to {max(rounds)} rounds, {min(memory):.0f} to {max(memory):.0f} MiB "
