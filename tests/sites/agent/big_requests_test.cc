@@ -1,6 +1,6 @@
 // Requests as big as the server takes, and bigger, through real gRPC into a
-// real site: each is answered with a status that a person can read, nothing
-// crashes, and the site is as good as before.
+// real site, the first of its federation: each is answered with a status that a
+// person can read, nothing crashes, and the site is as good as before.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <google/protobuf/descriptor.h>
@@ -13,6 +13,7 @@
 #include "sites/admin/agent_socket.h"
 #include "sites/admin/local_admin.h"
 #include "sites/agent/admin_server.h"
+#include "sites/agent/site_federation.h"
 #include "storage/url/percent.h"
 #include "tests/sites/agent/raw_caller.h"
 #include "tests/sites/agent/scripted_runner.h"
@@ -35,6 +36,7 @@ struct TextField {
   const MethodDescriptor* method;
   const FieldDescriptor* list;  // Nothing: the request's own.
   const FieldDescriptor* field;
+  std::string verb;  // Of the federation, in which the field is looked at.
 };
 
 // Text of any size: a beginning, and the same again and again.
@@ -51,7 +53,22 @@ struct Shape {
 };
 
 void PrintTo(const TextField& text, std::ostream* out) {
-  *out << text.method->name() << "." << text.field->name();
+  *out << text.method->name() << "." << text.field->name() << text.verb;
+}
+
+bool IsOfFederation(const MethodDescriptor& method) {
+  return method.input_type() == admin::ChangeFederationRequest::descriptor();
+}
+
+// In which verbs of the federation a field is looked at.
+std::vector<std::string> VerbsOf(const FieldDescriptor& field) {
+  if (field.name() == "site") {
+    return {"invite", "leave", "remove", "capacity", "add"};
+  }
+  if (field.name() == "placement") return {"switch"};
+  if (field.name() == "address") return {};  // Below.
+  EXPECT_EQ(field.name(), "verb");
+  return {""};
 }
 
 std::vector<TextField> TextFields() {
@@ -62,11 +79,15 @@ std::vector<TextField> TextFields() {
     for (int f = 0; f < method->input_type()->field_count(); ++f) {
       const FieldDescriptor* field = method->input_type()->field(f);
       if (field->type() == FieldDescriptor::TYPE_STRING) {
-        fields.push_back({method, nullptr, field});
+        for (const std::string& verb : IsOfFederation(*method)
+                                           ? VerbsOf(*field)
+                                           : std::vector<std::string>{""}) {
+          fields.push_back({method, nullptr, field, verb});
+        }
       }
       if (!field->is_repeated() || field->message_type() == nullptr) continue;
       for (int n = 0; n < field->message_type()->field_count(); ++n) {
-        fields.push_back({method, field, field->message_type()->field(n)});
+        fields.push_back({method, field, field->message_type()->field(n), ""});
       }
     }
   }
@@ -81,6 +102,10 @@ std::string RequestWith(const TextField& where, const std::string& text) {
   // So that an export looks at the other fields too.
   if (auto* exported = dynamic_cast<admin::ExportRequest*>(request.get())) {
     exported->set_kind("urls");
+  }
+  if (auto* change =
+          dynamic_cast<admin::ChangeFederationRequest*>(request.get())) {
+    change->set_verb(where.verb);
   }
   Message* owner = where.list == nullptr ? request.get()
                                          : request->GetReflection()->AddMessage(
@@ -97,10 +122,20 @@ class BigRequestsTest : public testing::Test {
     settings.create = true;
     store_ = storage::SiteStore::Open(settings).value();
     storage::CrawlSample(*store_, 20);
+    proto::SiteIdentity identity;
+    identity.set_name("tokyo");
+    identity.set_incarnation(1);
+    EXPECT_TRUE(store_->crawl_db().SetIdentity(identity).ok());
     SiteConfig config;
+    config.site.name = "tokyo";
     config.site.data = settings.folder;
+    config.listen.peers = "127.0.0.1:0";
+    config.federation.map = MapSource::kRegistrar;
+    config.federation.address = "127.0.0.1:7701";
     runner_.emplace(settings.folder);
     admin_.emplace(config, "", *store_, &runner_->control());
+    federation_ = SiteFederation::Start(config, *store_, log_).value();
+    admin_->SetFederation(federation_.get());
     server_ = AdminServer::Start(
                   {.data_folder = settings.folder, .address = "", .tls = {}},
                   *admin_, calls_, log_)
@@ -112,7 +147,16 @@ class BigRequestsTest : public testing::Test {
     admin::Verification verified;
     EXPECT_TRUE(admin_->Verify({}, verified).ok());
     EXPECT_TRUE(verified.ok()) << verified.DebugString();
+    EXPECT_EQ(Federation().sites_size(), 1);
+    EXPECT_EQ(Federation().epoch(), epoch_);
     server_.reset();
+    admin_->SetFederation(nullptr);
+  }
+
+  admin::FederationState Federation() {
+    admin::Federation reply;
+    EXPECT_TRUE(admin_->GetFederation({}, reply).ok());
+    return reply.federation();
   }
 
   RawAnswer Call(const std::string& method, const std::string& bytes) {
@@ -122,9 +166,11 @@ class BigRequestsTest : public testing::Test {
   TemporaryFolder folder_;
   std::unique_ptr<storage::SiteStore> store_;
   std::optional<ScriptedRunner> runner_;
-  std::optional<LocalAdmin> admin_;
-  AdminCalls calls_;
   Log log_{{.level = LogLevel::kError}, STDERR_FILENO, false};
+  std::unique_ptr<SiteFederation> federation_;
+  std::optional<LocalAdmin> admin_;
+  uint64_t epoch_ = 1;  // The map that is to be left at the end.
+  AdminCalls calls_;
   std::unique_ptr<AdminServer> server_;
   std::optional<AgentSocket> socket_;
   std::optional<RawCaller> caller_;
@@ -136,7 +182,7 @@ void ExpectClear(const absl::Status& status, const Shape& shape) {
   if (status.ok()) return;
   const std::string message(status.message());
   EXPECT_TRUE(absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
-              absl::IsFailedPrecondition(status) ||  // In no federation.
+              absl::IsFailedPrecondition(status) ||
               // The answer quotes the request, and so has no room either.
               (absl::IsResourceExhausted(status) &&
                message.starts_with("Sent message larger than max")))
@@ -187,8 +233,10 @@ TEST_P(BigTextTest, GetsAClearStatusWhateverItsSize) {
 
 INSTANTIATE_TEST_SUITE_P(AllVerbs, BigTextTest, testing::ValuesIn(TextFields()),
                          [](const testing::TestParamInfo<TextField>& info) {
-                           return info.param.method->name() + "_" +
-                                  info.param.field->name();
+                           const TextField& text = info.param;
+                           return text.method->name() + "_" +
+                                  text.field->name() +
+                                  (text.verb.empty() ? "" : "_" + text.verb);
                          });
 
 TEST_F(BigRequestsTest, TheLimitIsExact) {
@@ -234,6 +282,59 @@ TEST_F(BigRequestsTest, APathDoesNotEndAtAZeroByte) {
       Call("Backup", request.SerializeAsString()).status;
   EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
   EXPECT_FALSE(std::filesystem::exists(folder_.path() + "/backup"));
+}
+
+// Each would make a map that no site believes, or that none could hold.
+TEST_F(BigRequestsTest, ChangesOfTheFederationThatMakeNoSenseChangeNothing) {
+  const auto with = [](const std::string& verb, const auto& fill) {
+    admin::ChangeFederationRequest request;
+    request.set_verb(verb);
+    fill(request);
+    return request;
+  };
+  const std::vector<admin::ChangeFederationRequest> requests = {
+      with("", [](auto&) {}),
+      with("destroy", [](auto&) {}),
+      with(std::string("pause\0", 6), [](auto&) {}),
+      with("invite", [](auto&) {}),
+      with("invite", [](auto& r) { r.set_site(std::string("a\0b", 3)); }),
+      with("invite", [](auto& r) { r.set_site("../paris"); }),
+      with("invite", [](auto& r) { r.set_site("tokyo"); }),
+      with("remove", [](auto& r) { r.set_site("paris"); }),
+      with("switch", [](auto& r) { r.set_placement("nowhere"); }),
+      with("switch", [](auto& r) { r.set_virtual_nodes(UINT32_MAX); }),
+      with("capacity", [](auto& r) { r.set_capacity(0); }),
+      with("capacity", [](auto& r) { r.set_capacity(UINT32_MAX); })};
+  for (const admin::ChangeFederationRequest& request : requests) {
+    for (const char* method : {"ChangeFederation", "PlanFederation"}) {
+      SCOPED_TRACE(method + request.ShortDebugString());
+      const absl::Status status =
+          Call(method, request.SerializeAsString()).status;
+      EXPECT_FALSE(status.ok());
+      EXPECT_TRUE(absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
+                  absl::IsAlreadyExists(status) ||
+                  absl::IsFailedPrecondition(status))
+          << status;
+      EXPECT_GT(status.message().size(), 10u);
+    }
+  }
+}
+
+// It would be asked of whoever resolves names, or of a file.
+TEST_F(BigRequestsTest, DISABLED_AnAddressThatIsNoneIsRefusedUnasked) {
+  for (const std::string& address :
+       {std::string("nowhere"), std::string("127.0.0.1"),
+        std::string("127.0.0.1:0"), std::string("127.0.0.1:99999"),
+        std::string("a b:1"), std::string("unix:/etc/passwd"),
+        std::string("http://a.example/"), std::string("a\0:7701", 7),
+        Shape{"http://", "a."}.Text(8 << 20)}) {
+    admin::ChangeFederationRequest request;
+    request.set_verb("join");
+    request.set_address(address);
+    const absl::Status status =
+        Call("ChangeFederation", request.SerializeAsString()).status;
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+  }
 }
 
 admin::Injected InjectedBy(const RawAnswer& answer) {
