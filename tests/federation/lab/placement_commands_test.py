@@ -27,43 +27,85 @@ class PlanAndSwitch(CommandsTest):
         return (sum(other["sent_pages"] for other in others),
                 sum(other["received_pages"] for other in others))
 
-    def check_change(self, lab: Lab, *change: str) -> None:
+    def plan(self, lab: Lab, *change: str) -> dict:
+        """It changes nothing."""
+        before, epoch = self.owners(lab), lab.first.says()["epoch"]
+        plan = json.loads(lab.sites["zurich"].run("federation", "plan", *change, "--json"))
+        self.assertEqual([site["error"] for site in plan["sites"]], [""] * len(plan["sites"]))
+        self.assertEqual((self.owners(lab), lab.first.says()["epoch"]), (before, epoch))
+        return plan
+
+    @staticmethod
+    def channel(url: str) -> str:
+        """The domain: names of this web end in .example, .test and .invalid."""
+        return ".".join(url.split("/")[2].split(".")[-2:])
+
+    def check_moves(self, plan: dict, before: dict[str, str], after: dict[str, str]) -> int:
+        """How many pages moved, by what sites have; the plan said the same."""
+        self.assertEqual(after.keys(), before.keys())
+        moved = {url for url in before if before[url] != after[url]}
+        self.assertGreater(len(moved), 10)  # Or the test shows nothing.
+
+        def count(urls) -> tuple[int, int]:
+            urls = list(urls)
+            return len({self.channel(url) for url in urls}), len(urls)
+
+        self.assertEqual((plan["channels"], plan["pages"]), count(moved))
+        self.assertEqual({site["name"] for site in plan["sites"]},
+                         {*before.values(), *after.values()})
+        for site in plan["sites"]:
+            name = site["name"]
+            for when, urls in (("now", (url for url in before if before[url] == name)),
+                               ("after", (url for url in after if after[url] == name)),
+                               ("out", (url for url in moved if before[url] == name))):
+                self.assertEqual((site[f"channels_{when}"], site[f"pages_{when}"]), count(urls),
+                                 f"{name}, {when}")
+        return len(moved)
+
+    def check_switch(self, lab: Lab, *change: str) -> None:
         before = self.owners(lab)
         counted = self.moved_by_counters(lab)
-        plan = json.loads(lab.sites["lima"].run("federation", "plan", *change, "--json"))
-        # It changes nothing.
-        self.assertEqual(self.owners(lab), before)
-
+        plan = self.plan(lab, *change)
         said = lab.first.run("federation", "switch", *change)
         self.assertIn("channels move", said)
         lab.settle()
         lab.wait_quiet()
-        after = self.owners(lab)
-        self.assertEqual(after.keys(), before.keys())
-        moves = collections.Counter((before[url], after[url]) for url in before
-                                    if before[url] != after[url])
-        self.assertGreater(moves.total(), 10)  # Or the test shows nothing.
-        self.assertEqual(plan["pages"], moves.total())
-        for site in plan["sites"]:
-            name = site["name"]
-            self.assertEqual(site["error"], "")
-            self.assertEqual(site["pages_now"], list(before.values()).count(name), name)
-            self.assertEqual(site["pages_after"], list(after.values()).count(name), name)
-            self.assertEqual(site["pages_out"],
-                             sum(pages for (who, _), pages in moves.items() if who == name), name)
+        moved = self.check_moves(plan, before, self.owners(lab))
         # Each page went over the wire once.
         sent, received = self.moved_by_counters(lab)
-        self.assertEqual((sent - counted[0], received - counted[1]), (moves.total(),) * 2)
+        self.assertEqual((sent - counted[0], received - counted[1]), (moved, moved))
         lab.verify()
 
     def test_what_the_plan_says_is_what_a_switch_moves(self) -> None:
         lab = self.crawled(["tokyo", "zurich", "lima"])
-        self.check_change(lab, "--site", "zurich", "--capacity", "3")
+        self.check_switch(lab, "--site", "zurich", "--capacity", "3")
         shares = {site["name"]: site["share"] for site in lab.first.says()["sites"]}
         self.assertEqual(shares, {"tokyo": 0.2, "zurich": 0.6, "lima": 0.2})
-        self.check_change(lab, "--virtual-nodes", "7")
+        self.check_switch(lab, "--virtual-nodes", "7")
         self.assertEqual(lab.sites["zurich"].says()["virtual_nodes"], 7)
         self.assertEqual(differences(lab.states(), lab.web.truth()), [])
+
+    def test_what_the_plan_says_is_what_moves_when_sites_come_and_go(self) -> None:
+        lab = self.crawled(["tokyo", "zurich"])
+        tokyo, before = lab.first, self.owners(lab)
+        plan = self.plan(lab, "--add", "lima")
+        lab.add("lima")
+        lab.wait_quiet()
+        with_lima = self.owners(lab)
+        self.check_moves(plan, before, with_lima)
+
+        # Both are without it; one by its doing, one without.
+        leave, remove = (self.plan(lab, flag, "lima") for flag in ("--leave", "--remove"))
+        tokyo.run("federation", "leave", "lima")
+        tokyo.wait_for(lambda: "lima" not in [site["name"] for site in tokyo.says()["sites"]], 60,
+                       "lima to have left")
+        lab.sites.pop("lima").stop()
+        lab.wait_quiet()
+        after = self.owners(lab)
+        self.assertEqual(after, before)
+        self.check_moves(leave, with_lima, after)
+        self.check_moves(remove, with_lima, after)
+        lab.verify()
 
     def test_the_wrong_flags_change_nothing(self) -> None:
         lab = self.lab(["tokyo"])

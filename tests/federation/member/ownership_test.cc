@@ -1,0 +1,46 @@
+// I4: a page is where the map has it, or on its way there.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/time/clock.h"
+#include "federation/member/membership.h"
+#include "tests/federation/member/test_federation.h"
+
+namespace gannet::federation {
+namespace {
+
+using testing::HasSubstr;
+
+class OwnershipTest : public FederationTest {
+ protected:
+  // As paris hears of it.
+  FederationCheck TokyosCheck() {
+    const auto checks = paris()->VerifyAll(/*full=*/false);
+    if (!checks.ok()) return {{"", false, checks.status().ToString()}, true};
+    for (const FederationCheck& check : *checks) {
+      if (check.name == "tokyo: I4: owner") return check;
+      EXPECT_TRUE(check.ok) << check.name << " " << check.detail;
+    }
+    return {{"", false, "there is no such check"}, true};
+  }
+};
+
+TEST_F(OwnershipTest, APageAtTheWrongSiteIsABrokenInvariantUntilItMoves) {
+  Found(2);
+  ASSERT_TRUE(Becomes([&] { return AllAgree(); }));
+  EXPECT_TRUE(TokyosCheck().ok) << TokyosCheck().detail;
+
+  const std::string url = UrlOf(paris());
+  // Nobody tells tokyo that there is something to hand over.
+  ASSERT_TRUE(tokyo().db().Inject({{KeyOf(url)}}, absl::Now()).ok());
+  const FederationCheck broken = TokyosCheck();
+  EXPECT_FALSE(broken.ok);
+  EXPECT_FALSE(broken.is_unanswered) << broken.detail;
+  EXPECT_THAT(broken.detail, HasSubstr("1 of 1 hosts are another site's"));
+
+  tokyo()->OnForeignPages();
+  EXPECT_TRUE(Becomes([&] { return TokyosCheck().ok; }));
+}
+
+}  // namespace
+}  // namespace gannet::federation
