@@ -80,15 +80,14 @@ class Second(FaultsTest):
         before = set(copy.states())
         zurich.serve()
         lab.settle()
-        refused = int(tokyo.federation()["refused_calls"])
+        refused = int(tokyo.says()["refused_calls"])
         copy.serve()
-        tokyo.wait_for(lambda: int(tokyo.federation()["refused_calls"]) > refused, 20,
+        tokyo.wait_for(lambda: int(tokyo.says()["refused_calls"]) > refused, 20,
                        "the copy to be refused")
-        said = copy.log() + str(copy.federation())
+        said = copy.log() + str(copy.says())
         self.assertIn("second copy", said)
         # The one that lived before is still the one.
-        [site] = [s for s in tokyo.federation()["sites"] if s["name"] == "zurich"]
-        self.assertEqual(site["address"], zurich.address)
+        self.assertEqual(tokyo.says_of("zurich")["address"], zurich.address)
         copy.stop()
         # What the copy itself has fetched nobody could keep it from.
         again = set(copy.states()) - before

@@ -13,7 +13,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "federation" / "lab"))
 from broken_link import BrokenLink  # noqa: E402
-from federation_lab import IS_LONG, SLOW, Lab, Member, differences  # noqa: E402,F401
+from federation_lab import IS_LONG, PATIENT, SLOW, Lab, Member, differences  # noqa: E402,F401
 
 GANNET, FAKE_WEB = sys.argv[1:3]
 WEB = ({"hosts": 300, "pages": 4000, "largest_host": 150} if IS_LONG else
@@ -36,7 +36,7 @@ class FaultLab(Lab):
         self.may_repeat: collections.Counter[str] = collections.Counter()
         self.kills = 0
         super().__init__(GANNET, FAKE_WEB, folder, names, dict(web),
-                         **{"delay": "5ms", **settings})
+                         **{"delay": "5ms", **PATIENT, **settings})
 
     def make(self, name: str, **settings: object) -> Member:
         if self.links is None:
@@ -138,4 +138,6 @@ def main() -> None:
     """PROGRAMS [TESTS]. Exit code 77 if something is missing here, and was said: what was not run
     has not passed."""
     done = unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2, exit=False).result
+    for test, why in done.skipped:
+        print(f"{test}: Skipped\n{why}")
     sys.exit(1 if not done.wasSuccessful() else 77 if done.skipped else 0)

@@ -60,6 +60,60 @@ class DuringARound(Killed):
         self.check(lab)
 
 
+class DuringAnExchange(Killed):
+    def pair(self) -> FaultLab:
+        lab = self.lab(["tokyo", "zurich"], links=True)
+        self.tokyo, self.zurich = lab.sites.values()
+        self.to_zurich = lab.links["zurich"]
+        return lab
+
+    def hold_a_batch(self, lab: FaultLab) -> None:
+        """Cut and sent, for tokyo; not come, for zurich."""
+        self.to_zurich.hold()
+        lab.inject(lab.web.seeds())
+        self.tokyo.wait_for(lambda: self.outbox() > 0, 20, "an outbox")
+        before = self.to_zurich.held_bytes()
+        time.sleep(1)  # The pump cuts it within milliseconds.
+        self.assertGreater(self.to_zurich.held_bytes(), before)
+        self.assertEqual(self.zurich.status()["known"], 0)
+
+    def outbox(self) -> int:
+        return self.tokyo.says_of("zurich")["outbox"]
+
+    def lose_what_is_held(self) -> None:
+        for connection in self.to_zurich.hang_up():
+            connection.close()
+
+    def test_the_sender_is_killed_while_a_batch_is_under_way(self) -> None:
+        lab = self.pair()
+        self.hold_a_batch(lab)
+        lab.kill(self.tokyo)
+        self.lose_what_is_held()
+        self.assertEqual(self.zurich.status()["known"], 0)
+        self.tokyo.serve()
+        self.check(lab)
+
+    def test_the_receiver_is_killed_while_a_batch_is_under_way(self) -> None:
+        lab = self.pair()
+        self.hold_a_batch(lab)
+        lab.kill(self.zurich)
+        self.lose_what_is_held()
+        self.assertGreater(self.outbox(), 0)
+        self.zurich.serve()
+        self.check(lab)
+
+    def test_the_receiver_is_killed_when_it_has_taken_a_batch_and_nobody_knows(self) -> None:
+        lab = self.pair()
+        self.to_zurich.loses_answers = True
+        lab.inject(lab.web.seeds())
+        self.tokyo.wait_for(lambda: self.zurich.status()["known"] > 0, 20, "zurich to have pages")
+        lab.kill(self.zurich)
+        self.assertGreater(self.outbox(), 0)
+        self.to_zurich.heal()
+        self.zurich.serve()
+        self.check(lab)
+
+
 class DuringAHandOff(Killed):
     # A hand-off waits for the rounds that were open when it began: one host's pages, one after
     # the other, keep such a round open for seconds.
@@ -67,8 +121,7 @@ class DuringAHandOff(Killed):
 
     @staticmethod
     def hand_off(site: Member) -> dict | None:
-        state = site.federation()
-        return state and state["handing_off"]
+        return site.says()["handing_off"]
 
     def kill_during_hand_off(self, lab: FaultLab, victims: list[str]) -> None:
         """Kills each; the first while another site sees the hand-off, which must outlive it. If
@@ -106,8 +159,7 @@ class DuringAHandOff(Killed):
         self.kill_during_hand_off(lab, ["lima", "zurich", "tokyo"] * ROUNDS)
 
         def is_gone() -> bool:
-            state = lab.first.federation()
-            return state is not None and "lima" not in [s["name"] for s in state["sites"]]
+            return "lima" not in [site["name"] for site in lab.first.says()["sites"]]
 
         lab.first.wait_for(is_gone, 60, "lima to have left")
         lima = lab.sites.pop("lima")

@@ -4,7 +4,7 @@ and batches that come twice.
 
 import time
 
-from faults_lab import IS_LONG, FaultLab, FaultsTest, main
+from faults_lab import IS_LONG, SLOW, FaultLab, FaultsTest, main
 
 CUTS = 20 if IS_LONG else 5
 
@@ -17,8 +17,7 @@ class Links(FaultsTest):
         return lab
 
     def outbox(self, lab: FaultLab, of: str, to: str) -> int:
-        [site] = [s for s in lab.sites[of].federation()["sites"] if s["name"] == to]
-        return int(site.get("outbox", 0))
+        return lab.sites[of].says_of(to)["outbox"]
 
 
 class Cut(Links):
@@ -31,8 +30,7 @@ class Cut(Links):
         # Each goes on with what it has, until what is left is the other's.
         self.tokyo.wait_for(lambda: self.outbox(lab, "tokyo", "zurich") > 0, 20, "an outbox")
         time.sleep(2)
-        state = self.tokyo.federation()
-        self.assertFalse(state["quiet"])
+        self.assertFalse(self.tokyo.says()["quiet"])
         for link in lab.links.values():
             link.heal()
         self.check(lab)
@@ -51,9 +49,12 @@ class Cut(Links):
     def test_connections_that_end_in_the_middle_of_the_bytes(self) -> None:
         lab = self.pair()
         lab.inject(lab.web.seeds())
-        until = time.monotonic() + (30 if IS_LONG else 6)
+        began = time.monotonic()
         cut_after = 200
-        while time.monotonic() < until:
+        # Whoever was cut off waits a while before it calls again; on a busy machine, longer.
+        while (time.monotonic() < began + (30 if IS_LONG else 6) or
+               min(link.cuts for link in lab.links.values()) < 3):
+            self.assertLess(time.monotonic(), began + 120 * SLOW, "nobody calls any more")
             for link in lab.links.values():
                 if link.bytes_until_cut is None:
                     link.bytes_until_cut = cut_after = cut_after * 7 % 3001 + 1
@@ -62,14 +63,12 @@ class Cut(Links):
             link.bytes_until_cut = None
         cuts = [link.cuts for link in lab.links.values()]
         self.say(f"cut {cuts} times")
-        self.assertGreater(min(cuts), 2)
         self.check(lab)
 
 
 class Late(Links):
     def round_trip_to(self, name: str) -> float:
-        [site] = [s for s in self.tokyo.federation()["sites"] if s["name"] == name]
-        return site["round_trip_seconds"]
+        return self.tokyo.says_of(name)["round_trip_seconds"]
 
     def test_a_slow_link(self) -> None:
         lab = self.pair()
@@ -117,7 +116,7 @@ class Late(Links):
         time.sleep(0.5)
         # ...and then the first one comes, too.
         self.assertGreater(self.to_zurich.deliver(late), 0)
-        self.zurich.wait_for(lambda: self.zurich.federation()["repeated_batches"] > 0, 10,
+        self.zurich.wait_for(lambda: self.zurich.says()["repeated_batches"] > 0, 10,
                              "a batch that came twice")
         for connection in late:
             connection.close()

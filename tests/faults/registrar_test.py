@@ -12,8 +12,7 @@ from faults_lab import PLAIN, FaultLab, FaultsTest, Member, main
 
 class Registrar(FaultsTest):
     def names(self, of: Member) -> dict[str, str]:
-        state = of.federation()
-        return {s["name"]: s["state"] for s in state["sites"]} if state else {}
+        return {site["name"]: site["state"] for site in of.says()["sites"]}
 
     def invite(self, at: Member, name: str) -> None:
         """Tried again for a while, as the message says: who was just away is not believed, or not
@@ -37,7 +36,7 @@ class Away(Registrar):
         said = zurich.refused("federation", "invite", "nairobi")
         self.assertIn("registrar", said)
         self.assertIn("federation adopt", said)
-        zurich.wait_for(lambda: not zurich.federation().get("registrar_reachable"), 20,
+        zurich.wait_for(lambda: not zurich.says().get("registrar_reachable"), 20,
                         "the registrar to be away")
         # Who does not answer is not broken.
         verify = zurich.start("federation", "verify")
@@ -49,7 +48,7 @@ class Away(Registrar):
         # They crawl and exchange meanwhile.
         lima.wait_for(lambda: self.received(lima, "zurich") > received, 30, "URLs of zurich")
         tokyo.serve()
-        zurich.wait_for(lambda: zurich.federation().get("registrar_reachable"), 20,
+        zurich.wait_for(lambda: zurich.says().get("registrar_reachable"), 20,
                         "the registrar to be back")
         # When it says so, calls get through.
         zurich.run("federation", "invite", "nairobi")
@@ -57,8 +56,7 @@ class Away(Registrar):
 
     @staticmethod
     def received(by: Member, from_site: str) -> int:
-        [site] = [s for s in by.federation()["sites"] if s["name"] == from_site]
-        return int(site["received_urls"])
+        return by.says_of(from_site)["received_urls"]
 
     def test_its_disk_is_lost_and_the_role_adopted(self) -> None:
         lab = self.lab(["tokyo", "zurich", "lima"], PLAIN, delay="60ms")
@@ -71,8 +69,8 @@ class Away(Registrar):
         shutil.rmtree(tokyo.folder)
         lab.sites.pop("tokyo")
         zurich.run("federation", "adopt")
-        self.assertEqual(zurich.federation()["registrar"], "zurich")
-        lima.wait_for(lambda: lima.federation()["registrar"] == "zurich", 20, "the news")
+        self.assertEqual(zurich.says()["registrar"], "zurich")
+        lima.wait_for(lambda: lima.says()["registrar"] == "zurich", 20, "the news")
         zurich.run("federation", "remove", "tokyo")
         # What the lost site had fetched is fetched again, by whoever owns it now.
         self.check(lab, may_repeat=collections.Counter(had))
@@ -87,9 +85,9 @@ class Away(Registrar):
         zurich.run("federation", "adopt")
         zurich.run("federation", "invite", "nairobi")
         tokyo.serve()
-        tokyo.wait_for(lambda: tokyo.federation()["registrar"] == "zurich", 20, "the news")
+        tokyo.wait_for(lambda: tokyo.says()["registrar"] == "zurich", 20, "the news")
         self.invite(tokyo, "boston")  # Asks zurich.
-        self.assertEqual(zurich.federation()["term"], tokyo.federation()["term"])
+        self.assertEqual(zurich.says()["term"], tokyo.says()["term"])
         self.assertLessEqual({"nairobi", "boston"}, set(self.names(zurich)))
         self.check(lab)
 
@@ -99,7 +97,7 @@ class Map(Registrar):
         lab = self.lab(["tokyo", "zurich", "lima"])
         guests = [f"guest{number}" for number in range(12)]
         sites = list(lab.sites.values())
-        epoch = int(lab.first.federation()["epoch"])
+        epoch = int(lab.first.says()["epoch"])
         for first in range(0, len(guests), 3):
             group = guests[first:first + 3]
             asked = [site.start("federation", "invite", name)
@@ -108,7 +106,7 @@ class Map(Registrar):
                 out, error = process.communicate(timeout=60)
                 self.assertEqual(process.returncode, 0, error + out)
         self.assertLessEqual(set(guests), set(self.names(lab.first)))
-        self.assertEqual(int(lab.first.federation()["epoch"]), epoch + len(guests))
+        self.assertEqual(int(lab.first.says()["epoch"]), epoch + len(guests))
         # The same name from two: one is told that it came too late, or it is there already.
         asked = [site.start("federation", "invite", "twin") for site in sites[:2]]
         codes = sorted(process.wait(timeout=60) for process in asked)
@@ -131,7 +129,7 @@ class Map(Registrar):
         tokyo.wait_for(lambda: "nairobi" in lab.members(tokyo), 30, "nairobi to be in")
         time.sleep(2)
         # Channels that lima had are not nairobi's before lima has handed them over.
-        self.assertTrue(tokyo.federation()["handing_off"])
+        self.assertTrue(tokyo.says()["handing_off"])
         lima.agent.send_signal(signal.SIGCONT)
         self.check(lab)
 
@@ -143,16 +141,16 @@ class Map(Registrar):
         # Nobody can call it, and it can call nobody.
         for link in lab.links.values():
             link.cut()
-        old = int(lima.federation()["epoch"])
+        old = int(lima.says()["epoch"])
         tokyo.run("federation", "invite", "nairobi")
         tokyo.run("federation", "pause")
         tokyo.run("federation", "pause", "--resume")
-        self.assertEqual(int(lima.federation()["epoch"]), old)
+        self.assertEqual(int(lima.says()["epoch"]), old)
         for link in lab.links.values():
             link.heal()
-        tokyo_epoch = int(tokyo.federation()["epoch"])
+        tokyo_epoch = int(tokyo.says()["epoch"])
         self.assertEqual(tokyo_epoch, old + 3)
-        lima.wait_for(lambda: int(lima.federation()["epoch"]) >= tokyo_epoch, 20, "the news")
+        lima.wait_for(lambda: int(lima.says()["epoch"]) >= tokyo_epoch, 20, "the news")
         self.check(lab)
 
 

@@ -53,7 +53,7 @@ class Returned(Removed):
         lab.settle()
         # Not invited: it may ask as long as it likes.
         lima.serve()
-        lima.wait_for(lambda: "invite" in (lima.federation() or {}).get("error", ""), 20,
+        lima.wait_for(lambda: "invite" in lima.says()["error"], 20,
                       "lima to be told that it must be invited")
         self.assertNotIn("lima", lab.members(lab.first))
         lab.first.run("federation", "invite", "lima")
@@ -84,7 +84,7 @@ class InHaste(Removed):
         tokyo.run("federation", "invite", "nairobi")
         nairobi.serve()
         tokyo.wait_for(lambda: "nairobi" in lab.members(tokyo), 30, "nairobi to be in")
-        self.assertTrue(tokyo.federation()["handing_off"])
+        self.assertTrue(tokyo.says()["handing_off"])
         _, had = self.lose(lab, "lima")
         self.check(lab, may_repeat=had)
 

@@ -1,8 +1,9 @@
 """Strangers at the door of a federation that uses TLS: refused, told why, and counted.
 
-A handshake that fails never becomes a call: gRPC refuses it below us, and no counter of ours moves.
-What gets through it (a certificate of the federation's CA) and is still no member is refused by the
-site, which counts it. Forged calls on an open line: tests/federation/member/strangers_test.cc.
+Who has no certificate of the federation's CA is sent away before it can call anything: that is
+counted among the handshakes, and the site's log says why; who does not even speak TLS is nobody.
+Who has one and is still no member is refused by the site, with a word, and counted among the
+calls. Forged calls on an open line: tests/federation/member/strangers_test.cc.
 """
 
 import pathlib
@@ -69,13 +70,16 @@ class StrangersTest(unittest.TestCase):
         return site
 
     def refused_calls(self) -> int:
-        return self.tokyo.federation()["refused_calls"]
+        return self.tokyo.says()["refused_calls"]
+
+    def refused_handshakes(self) -> int:
+        return self.tokyo.says()["refused_handshakes"]
 
     def error_of(self, stranger: Member) -> str:
         """What the stranger's own status says; it crawls nothing meanwhile."""
         stranger.serve()
-        stranger.wait_for(lambda: stranger.federation()["error"], 30, "an error")
-        state = stranger.federation()
+        stranger.wait_for(lambda: stranger.says()["error"], 30, "an error")
+        state = stranger.says()
         self.assertEqual(state["sites"], [])
         self.assertIn("federation_error", stranger.log())
         return state["error"]
@@ -95,6 +99,7 @@ class StrangersTest(unittest.TestCase):
         context.load_verify_locations(self.folder / "certs/ca.pem")
         context.check_hostname = False
         context.set_alpn_protocols(["h2"])
+        before = self.refused_handshakes()
         with socket.create_connection(("127.0.0.1", self.tokyo.port), timeout=20) as line:
             with self.assertRaises((ssl.SSLError, ConnectionError)):
                 # In TLS 1.3 the server's word on it comes with the first read.
@@ -102,13 +107,21 @@ class StrangersTest(unittest.TestCase):
                     secured.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
                     if secured.recv(100) == b"":
                         raise ConnectionError("closed")
+        self.assertEqual(self.refused_handshakes(), before + 1)
 
     def test_the_certificate_of_another_authority_is_refused_by_tls(self) -> None:
         self.invite("lima")
-        before = self.refused_calls()
-        stranger = self.stranger("lima", self.tls("lima", "other"))
+        calls, handshakes = self.refused_calls(), self.refused_handshakes()
+        # It would take tokyo for a stranger as well, and never show its own certificate.
+        mixed = self.folder / "mixed.pem"
+        mixed.write_text("".join((self.folder / folder / "ca.pem").read_text()
+                                 for folder in ("other", "certs")))
+        tls = self.tls("lima", "other").replace(f"{self.folder}/other/ca.pem", str(mixed))
+        stranger = self.stranger("lima", tls)
         self.assertIn("cannot be reached", self.error_of(stranger))
-        self.assertEqual(self.refused_calls(), before)
+        self.tokyo.wait_for(lambda: self.refused_handshakes() > handshakes, 30, "it to be counted")
+        self.assertEqual(self.refused_calls(), calls)
+        self.assertRegex(self.tokyo.log(), "stranger_refused .*(no certificate|not one of this)")
 
     def test_a_certificate_for_another_name_may_not_join(self) -> None:
         self.invite("lima")
@@ -139,12 +152,10 @@ class StrangersTest(unittest.TestCase):
         self.zurich.stop()
         stranger = self.stranger("oslo", self.tls("oslo"), port=self.zurich.port)
         stranger.serve()
-
-        def error() -> str:
-            return next(site["error"] for site in self.tokyo.federation()["sites"]
-                        if site["name"] == "zurich")
         try:
-            self.tokyo.wait_for(lambda: "'oslo' answers there" in error(), 60, "it to look")
+            self.tokyo.wait_for(
+                lambda: "'oslo' answers there" in self.tokyo.says_of("zurich")["error"], 60,
+                "it to look")
         finally:
             stranger.kill()
             self.zurich.serve()

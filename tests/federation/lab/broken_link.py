@@ -135,6 +135,9 @@ class BrokenLink:
             connection.is_holding = True
         self.holds = True
 
+    def held_bytes(self) -> int:
+        return sum(len(data) for connection in self.connections for data in connection.held)
+
     def hang_up(self) -> list[Connection]:
         """Callers see their connections end, and may call again; what was held is not lost, only
         late: deliver() brings it."""

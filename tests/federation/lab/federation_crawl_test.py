@@ -11,7 +11,7 @@ import tempfile
 import time
 import unittest
 
-from federation_lab import IS_LONG, Lab, differences
+from federation_lab import IS_LONG, PATIENT, SLOW, Lab, differences
 
 GANNET, FAKE_WEB = sys.argv[1:3]
 NASTY = "robots,-robots-slow,-robots-crawl-delay,redirects,errors,pages"
@@ -29,10 +29,12 @@ class CrawlTest(unittest.TestCase):
         began = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="gannet-test-") as folder:
             lab = Lab(GANNET, FAKE_WEB, pathlib.Path(folder), NAMES[:sites], dict(web),
-                      federation=f", exchange: {exchange}", delay="5ms", **settings)
+                      federation=f", exchange: {exchange}", delay="5ms", **PATIENT, **settings)
             print(f"{sites} sites, {exchange}: agree on a map after {time.monotonic() - began:.0f} s",
                   flush=True)
             lab.inject(lab.web.seeds())
+            if sites > 1:
+                self.verify_while_it_runs(lab)
             lab.wait_quiet(1200 if IS_LONG else 300)
             print(f"quiet after {time.monotonic() - began:.0f} s; {lab.cost()}", flush=True)
             lab.verify(full=False)
@@ -50,6 +52,22 @@ class CrawlTest(unittest.TestCase):
             self.assertEqual(judged.returncode, 0, judged.stdout[-3000:])
 
 
+    def verify_while_it_runs(self, lab: Lab) -> None:
+        """What verify says holds at any moment, not only when all is quiet."""
+        until = time.monotonic() + 120 * SLOW
+        seen = 0
+        while seen < 3:
+            self.assertLess(time.monotonic(), until, f"verified {seen} times while it ran")
+            was_at_work = self.is_at_work(lab)
+            lab.verify(full=False)
+            seen += was_at_work and self.is_at_work(lab)
+
+    @staticmethod
+    def is_at_work(lab: Lab) -> bool:
+        states = [site.status() for site in lab.sites.values()]
+        return any(state["phase"] != "none" or any(state["outbox"].values()) for state in states)
+
+
 class Few(CrawlTest):
     def test_one_site(self) -> None:
         self.crawl(1, WEB)
@@ -63,9 +81,9 @@ class Few(CrawlTest):
     def test_three_sites_that_exchange_cash(self) -> None:
         self.crawl(3, WEB, "cash")
 
-    @unittest.skipUnless(IS_LONG, "long")
-    def test_five_sites(self) -> None:
-        self.crawl(5, WEB)
+    if IS_LONG:
+        def test_five_sites(self) -> None:
+            self.crawl(5, WEB)
 
 
 class Many(CrawlTest):
