@@ -288,4 +288,7 @@ class Prometheus(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    done = unittest.main(argv=sys.argv[:1], exit=False).result
+    for test, why in done.skipped:
+        print(f"{test}: Skipped\n{why}")
+    sys.exit(1 if not done.wasSuccessful() else 77 if done.skipped else 0)

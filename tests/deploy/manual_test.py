@@ -1,6 +1,7 @@
 """The man pages and completions that the build made, against the binary's own --help.
 
-Usage: manual_test.py GANNET MADE      MADE is the folder with man/ and completions/
+Usage: manual_test.py GANNET MADE [TESTS]      MADE is the folder with man/ and completions/
+Exit code 77: skipped, and why.
 """
 
 import pathlib
@@ -115,4 +116,7 @@ class OtherShells(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    done = unittest.main(argv=[sys.argv[0], *sys.argv[3:]], exit=False).result
+    for test, why in done.skipped:
+        print(f"{test}: Skipped\n{why}")
+    sys.exit(1 if not done.wasSuccessful() else 77 if done.skipped else 0)

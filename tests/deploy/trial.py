@@ -65,10 +65,6 @@ def type_in(commands: str) -> str:
     return run("env", f"PATH={tools}:{os.environ['PATH']}", "bash", "-e", "-c", commands)
 
 
-def has_serve() -> bool:
-    return re.search(r"(?m)^  serve ", run("gannet", "--help")) is not None
-
-
 class Story(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -150,8 +146,6 @@ class Story(unittest.TestCase):
                                        "/tmp/crawl"))["ok"])
 
     def test_08_the_service_says_when_it_is_ready_reloads_and_stops(self):
-        if not has_serve():
-            self.skipTest("this gannet has no 'serve' yet")
         run("systemctl", "enable", "--now", "gannet")  # Returns when READY=1 came.
         self.assertEqual(state("gannet", "ActiveState"), "active")
         pid = state("gannet", "MainPID")
@@ -174,8 +168,6 @@ class Story(unittest.TestCase):
         self.assertEqual(state("gannet", "Result"), "success")
 
     def test_09_the_guides_commands_back_up_and_restore(self):
-        if not has_serve():
-            self.skipTest("this gannet has no 'serve' yet")
         [back_up, _, nightly, restore, try_it] = told("Backup and restore")
         run("systemctl", "start", "gannet")
         before = self.known()["fetched"]
@@ -212,17 +204,14 @@ class Story(unittest.TestCase):
         run("systemctl", "stop", "gannet@lima")
 
     def test_11_an_upgrade_keeps_the_configuration_and_restarts_what_ran(self):
-        runs = has_serve()
         tokyo = state("gannet@tokyo", "MainPID")
-        if runs:
-            run("systemctl", "start", "gannet")
-            before = state("gannet", "MainPID")
+        run("systemctl", "start", "gannet")
+        before = state("gannet", "MainPID")
         mine = YAML.read_text()
         run("dpkg", "-i", "/in/gannet.deb")
         self.assertEqual(YAML.read_text(), mine)
-        if runs:
-            self.assertEqual(state("gannet", "ActiveState"), "active")
-            self.assertNotEqual(state("gannet", "MainPID"), before)
+        self.assertEqual(state("gannet", "ActiveState"), "active")
+        self.assertNotEqual(state("gannet", "MainPID"), before)
         self.assertEqual(state("gannet@tokyo", "ActiveState"), "active")
         self.assertNotEqual(state("gannet@tokyo", "MainPID"), tokyo)
         self.assertEqual(state("gannet@lima", "ActiveState"), "inactive")

@@ -114,8 +114,11 @@ class Map(Registrar):
             process.communicate()
         self.assertEqual(codes[0], 0)
         self.assertIn("twin", self.names(lab.first))
-        lab.inject(lab.web.seeds())
-        self.check(lab)
+        lab.settle()
+        for site in sites:
+            self.assertEqual(set(self.names(site)), {*lab.sites, *guests, "twin"})
+        lab.wait_quiet()
+        lab.verify()
 
     def test_a_site_sleeps_while_the_map_changes(self) -> None:
         lab = self.lab(["tokyo", "zurich", "lima"], delay="60ms")
