@@ -44,6 +44,10 @@ int main(int argc, char** argv) {
     site.admin().Change([&](ScriptedSite::Script& script) {
       (void)google::protobuf::util::JsonStringToMessage(
           json, &script.federation, options);
+      for (const auto& other : script.federation.federation().sites()) {
+        if (other.outbox() == 0) continue;
+        (*script.status.mutable_outbox())[other.name()] = other.outbox();
+      }
     });
   }
   if (fresh) {
