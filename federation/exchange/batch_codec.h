@@ -51,9 +51,11 @@ struct BatchCompression {
   int level = 3;
 };
 
-// kInvalidArgument, which names the URL: keys not strictly ascending, not that
-// of a URL, with the bucket of another domain; cash below 0, or together above
-// 63 bits. Such a batch comes from nowhere but a defect: nobody could take it.
+// Keys that were made by another public suffix list are made anew: a batch is
+// cut once, and must not be stuck when the list changes after that.
+// kInvalidArgument, which names the URL: keys not strictly ascending, or not
+// that of a URL; cash below 0, or together above 63 bits. Such a batch comes
+// from nowhere but a defect: nobody could take it.
 absl::StatusOr<std::string> EncodeBatch(
     absl::Span<const storage::Found> urls,
     const BatchCompression& compression = {});

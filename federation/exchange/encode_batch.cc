@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "federation/exchange/batch_codec.h"
@@ -24,17 +25,19 @@ class Columns {
     if (const absl::Status status = buckets_.Find(surt, bucket); !status.ok()) {
       return Wrong(std::string(status.message()));
     }
-    if (bucket != storage::BucketOf(page)) {
-      return Wrong("its bucket is not that of its domain");
-    }
-    if (count_ > 0 && page <= last_page_) {
-      return Wrong("its key does not follow the one before");
-    }
     if (cash < 0) return Wrong("its cash is below 0");
     if (cash > std::numeric_limits<int64_t>::max() - total_cash_) {
       return Wrong("all cash together is above 63 bits");
     }
     total_cash_ += cash;
+    if (bucket != storage::BucketOf(page)) is_stale_ = true;
+    if (is_stale_) {
+      ++count_;
+      return absl::OkStatus();
+    }
+    if (count_ > 0 && page <= last_page_) {
+      return Wrong("its key does not follow the one before");
+    }
 
     const std::string_view last = storage::SurtOf(last_page_);
     const size_t shared = static_cast<size_t>(
@@ -52,6 +55,10 @@ class Columns {
     return absl::OkStatus();
   }
 
+  // A key has the bucket of another day: all are to be written anew, Rekeyed().
+  bool is_stale() const { return is_stale_; }
+
+  // REQUIRES: !is_stale().
   std::string Join() const {
     std::string all;
     all.reserve(10 + shared_.size() + rests_.size() + cash_.size() +
@@ -72,10 +79,39 @@ class Columns {
 
   uint64_t count_ = 0;
   int64_t total_cash_ = 0;
+  bool is_stale_ = false;
   std::string last_page_;
   BucketFinder buckets_;
   std::string shared_, rests_, cash_, depths_, redirects_;
 };
+
+// The same URLs by the public suffix list of today: since they came into the
+// outbox, a domain may have got another bucket. Then the order is another one,
+// and a URL that was found before and after that is there twice.
+// REQUIRES: Columns have taken them all.
+std::vector<storage::Found> Rekeyed(std::vector<storage::Found> urls) {
+  BucketFinder buckets;
+  for (storage::Found& url : urls) {
+    uint8_t bucket = 0;
+    if (buckets.Find(storage::SurtOf(url.page.bytes), bucket).ok()) {
+      url.page.bytes[0] = static_cast<char>(bucket);
+    }
+  }
+  std::sort(urls.begin(), urls.end(),
+            [](const auto& a, const auto& b) { return a.page < b.page; });
+  std::vector<storage::Found> merged;
+  for (storage::Found& url : urls) {
+    if (merged.empty() || merged.back().page != url.page) {
+      merged.push_back(std::move(url));
+      continue;
+    }
+    storage::Found& same = merged.back();
+    same.cash += url.cash;
+    same.depth = std::min(same.depth, url.depth);
+    same.redirects = std::min(same.redirects, url.redirects);
+  }
+  return merged;
+}
 
 std::string Pack(const std::string& columns,
                  const BatchCompression& compression) {
@@ -102,6 +138,9 @@ absl::StatusOr<std::string> EncodeBatch(absl::Span<const storage::Found> urls,
       return status;
     }
   }
+  if (columns.is_stale()) {
+    return EncodeBatch(Rekeyed({urls.begin(), urls.end()}), compression);
+  }
   return Pack(columns.Join(), compression);
 }
 
@@ -114,6 +153,15 @@ absl::StatusOr<std::string> EncodeBatch(const proto::OutboxBatch& batch,
         !status.ok()) {
       return status;
     }
+  }
+  if (columns.is_stale()) {
+    std::vector<storage::Found> urls;
+    urls.reserve(static_cast<size_t>(batch.urls_size()));
+    for (const proto::FoundUrl& url : batch.urls()) {
+      urls.push_back({storage::PageKey{url.page()}, url.cash(), url.depth(),
+                      url.redirects()});
+    }
+    return EncodeBatch(Rekeyed(std::move(urls)), compression);
   }
   return Pack(columns.Join(), compression);
 }
