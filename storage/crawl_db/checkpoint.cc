@@ -21,6 +21,8 @@ absl::Status CrawlDb::Checkpoint(const std::string& to) {
 }
 
 absl::Status CrawlDb::Reincarnate() {
+  // A batch between the two would bring the old life's number into the new one.
+  MutexLock nothing_is_received(&receive_mu_);
   absl::StatusOr<proto::SiteIdentity> identity = this->identity();
   if (!identity.ok()) return identity.status();
   std::random_device random;

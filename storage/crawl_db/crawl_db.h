@@ -179,6 +179,8 @@ struct PagesCut {
 // A batch that another site has sent.
 struct Delivery {
   Peer from;
+  // This site's life that it was sent to; 0: whichever.
+  uint64_t to_incarnation = 0;
   uint64_t sequence = 0;
   int64_t cash_so_far = 0;  // The sender's word, of all its batches.
   std::vector<Found> mine;
@@ -382,6 +384,7 @@ class CrawlDb {
   absl::StatusOr<Receipt> Receive(Delivery delivery, const Moment& moment)
       ABSL_LOCKS_EXCLUDED(receive_mu_);
   absl::StatusOr<proto::ReceivedPair> received_pair(const Peer& from);
+  // kFailedPrecondition: it was sent to another life of this site.
   // The last epoch for which that life of a site has moved all; 0: none.
   absl::StatusOr<uint64_t> completed_for(const Peer& from);
 
@@ -427,8 +430,9 @@ class CrawlDb {
   // now; others may write meanwhile. Cheap on the same disk: files that never
   // change are linked.
   absl::Status Checkpoint(const std::string& to);
-  // A new incarnation, for a copy that begins a life of its own.
-  absl::Status Reincarnate();
+  // A new incarnation, for a copy that begins a life of its own. No batch is
+  // taken meanwhile, nor any that was sent to the life before.
+  absl::Status Reincarnate() ABSL_LOCKS_EXCLUDED(receive_mu_);
 
   Totals totals() const;
   Order order() const;

@@ -18,6 +18,8 @@ namespace {
 constexpr absl::Duration kLongestWait = absl::Hours(24 * 400);
 constexpr absl::Duration kLongestRest = absl::Hours(24 * 30);
 constexpr absl::Duration kLongestDelay = absl::Hours(24);
+// RFC 9309, 2.4: a cached robots.txt is not used for more than 24 hours.
+constexpr absl::Duration kLongestRobots = absl::Hours(24);
 
 // What strangers say of a page is looked at before it is stored.
 absl::Status CheckMoved(const Delivery& delivery) {
@@ -68,6 +70,10 @@ HostUpdate Arrived(const HostUpdate& moved, const Moment& moment) {
                                          ToMillis(moment.now + kLongestRest)));
   host.record.set_delay_ms(std::min(host.record.delay_ms(),
                                     absl::ToInt64Milliseconds(kLongestDelay)));
+  for (proto::RobotsRules& rules : *host.record.mutable_robots()) {
+    rules.set_expires_ms(
+        std::min(rules.expires_ms(), ToMillis(moment.now + kLongestRobots)));
+  }
   return host;
 }
 
@@ -130,6 +136,13 @@ absl::StatusOr<Receipt> CrawlDb::Receive(Delivery delivery,
     pages.push_back(update.host.bytes);
   }
   StripeLocks locks(*store_, pages);
+  const auto self = identity();
+  if (!self.ok()) return self.status();
+  if (delivery.to_incarnation != 0 &&
+      delivery.to_incarnation != self->incarnation()) {
+    return absl::FailedPreconditionError(
+        "this site has begun another life, and batches are numbered anew");
+  }
   auto pair = received_pair(delivery.from);
   if (!pair.ok()) return pair.status();
   Receipt receipt;

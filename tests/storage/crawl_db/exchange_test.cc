@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "storage/crawl_db/crawl_db.h"
 #include "tests/storage/crawl_db/model.h"
 #include "tests/storage/crawl_db/random_verbs.h"
@@ -182,6 +185,42 @@ TEST_F(ExchangeTest, ANewLifeTakesBatchOneOfWhomItKnew) {
   EXPECT_EQ(db_->received_pair({kParis, 7})->last(), 0u);
   total_ = 0;
   EXPECT_TRUE(db_->Receive(From(1, {{Page(2), 5}}), {now_})->is_new);
+  EXPECT_EQ(FailedChecks(), "");
+}
+
+TEST_F(ExchangeTest, ABatchThatWasSentToTheLifeBeforeIsRefused) {
+  Delivery late = From(1, {{Page(1), 5}});
+  late.to_incarnation = db_->identity()->incarnation() + 1;
+  EXPECT_TRUE(absl::IsFailedPrecondition(db_->Receive(late, {now_}).status()));
+  EXPECT_EQ(db_->received_pair({kParis, 7})->last(), 0u);
+  ASSERT_TRUE(db_->Reincarnate().ok());
+  late.to_incarnation = db_->identity()->incarnation();
+  EXPECT_TRUE(db_->Receive(late, {now_})->is_new);
+  EXPECT_EQ(FailedChecks(), "");
+}
+
+// A new life knows of no batch: one that is taken at that very moment is taken
+// by the life before, and its number goes with that, or it is refused.
+TEST_F(ExchangeTest, ANewLifeThatBeginsAmongBatchesHasNoneOfThem) {
+  for (int life = 1; life <= 20; ++life) {
+    const uint64_t old = db_->identity()->incarnation();
+    std::atomic<bool> is_reborn = false;
+    std::thread sender([&] {
+      total_ = 0;
+      for (uint64_t i = 1; !is_reborn; ++i) {
+        Delivery delivery = From(i, {{Page(static_cast<int>(i)), 1}});
+        delivery.to_incarnation = old;
+        if (!db_->Receive(std::move(delivery), {now_}).ok()) break;
+      }
+    });
+    while (db_->received_pair({kParis, 7})->last() < 2) {
+    }
+    ASSERT_TRUE(db_->Reincarnate().ok());
+    EXPECT_EQ(db_->received_pair({kParis, 7})->last(), 0u) << life;
+    is_reborn = true;
+    sender.join();
+    EXPECT_EQ(db_->received_pair({kParis, 7})->last(), 0u) << life;
+  }
   EXPECT_EQ(FailedChecks(), "");
 }
 

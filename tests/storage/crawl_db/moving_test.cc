@@ -273,6 +273,26 @@ TEST_F(MovingTest, WhatMovesAndCannotBeIsRefused) {
     Delivery delivery;
     delivery.from = kFromTokyo;
     delivery.sequence = 1;
+// RFC 9309, 2.4: "Crawlers SHOULD NOT use the cached version for more than 24
+// hours".
+TEST_F(MovingTest, ARobotsTxtThatMovesIsNotBelievedForLongerThanADay) {
+  HostUpdate host{HostOf(PageOf(1, 1, 1)), {}};
+  for (const char* origin : {"http://a", "https://a"}) {
+    host.record.add_robots()->set_origin(origin);
+  }
+  host.record.mutable_robots(0)->set_expires_ms(
+      ToMillis(now_ + absl::Hours(24 * 365)));
+  host.record.mutable_robots(1)->set_expires_ms(
+      ToMillis(now_ + absl::Hours(1)));
+  ASSERT_TRUE(tokyo_->PutHost(host).ok());
+  ASSERT_TRUE(tokyo_->CutPages(kToParis, {host.host}, 10).ok());
+  Deliver();
+  const proto::HostRecord moved = *paris_->GetHost(host.host);
+  ASSERT_EQ(moved.robots_size(), 2);
+  EXPECT_EQ(moved.robots(0).expires_ms(), ToMillis(now_ + absl::Hours(24)));
+  EXPECT_EQ(moved.robots(1).expires_ms(), ToMillis(now_ + absl::Hours(1)));
+}
+
     proto::MovedPage page;
     page.set_page(PageOf(1, 1, 1).bytes);
     page.mutable_record()->set_cash(7);
