@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,14 +19,18 @@ using storage::Found;
 // Why a URL that another site sent was dropped. On disk: never change it.
 constexpr char kNotAccepted[] = "not accepted from a peer";
 
-// Whether the key is that which this site would give to its URL.
-bool IsCanonical(const storage::Canonicaliser& canonicaliser,
-                 std::string_view page) {
+// The key that this site gives to the URL of a key: pages may have been stored
+// by the rules and the public suffix list of another day. Nothing: no URL, or
+// none that is crawled.
+std::optional<std::string> KeyHere(const storage::Canonicaliser& canonicaliser,
+                                   std::string_view page) {
   storage::SurtReader reader;
   storage::Url url;
-  return reader.Read(storage::SurtOf(page), url) &&
-         canonicaliser.Canonicalise(url) == storage::UrlOutcome::kOk &&
-         storage::PageKeyOf(url).bytes == page;
+  if (!reader.Read(storage::SurtOf(page), url) ||
+      canonicaliser.Canonicalise(url) != storage::UrlOutcome::kOk) {
+    return std::nullopt;
+  }
+  return storage::PageKeyOf(url).bytes;
 }
 
 // What this site's own rules make of a URL.
@@ -71,8 +77,16 @@ BatchReceiver::BatchReceiver(BatchReceiverSettings settings,
       canonicaliser_(canonicaliser),
       filter_(filter) {}
 
-absl::StatusOr<storage::Receipt> BatchReceiver::Take(
-    const storage::Peer& from, const peers::Batch& batch) {
+absl::Status BatchReceiver::CheckOwnRules(const MapView& view) const {
+  const absl::Status status = CheckRules(view.map().rules(), settings_.rules);
+  if (status.ok()) return status;
+  return absl::UnavailableError(std::string(status.message()) +
+                                "; it takes nothing until they are the same");
+}
+
+absl::StatusOr<storage::Receipt> BatchReceiver::Take(const storage::Peer& from,
+                                                     const peers::Batch& batch,
+                                                     uint64_t to_incarnation) {
   const std::shared_ptr<const MapView> view = maps_.view();
   if (view == nullptr || view->self() == nullptr) {
     return absl::PermissionDeniedError(
@@ -94,11 +108,13 @@ absl::StatusOr<storage::Receipt> BatchReceiver::Take(
         "has to be fetched first",
         batch.epoch(), view->map().epoch()));
   }
+  if (absl::Status s = CheckOwnRules(*view); !s.ok()) return s;
   absl::StatusOr<storage::Delivery> delivery = Unpack(from, batch, *view);
   if (!delivery.ok()) {
     ++refused_;
     return delivery.status();
   }
+  delivery->to_incarnation = to_incarnation;
   absl::StatusOr<uint64_t> foreign = UnpackMoved(batch, *view, *delivery);
   if (!foreign.ok()) {
     ++refused_;
@@ -186,7 +202,8 @@ absl::StatusOr<uint64_t> BatchReceiver::UnpackMoved(
   if (!moved.ok()) return moved.status();
   storage::Settlement::Drop dropped{kNotAccepted, 0, 0};
   for (proto::MovedPage& page : *moved->mutable_pages()) {
-    if (!IsCanonical(canonicaliser_, page.page())) {
+    std::optional<std::string> key = KeyHere(canonicaliser_, page.page());
+    if (!key.has_value()) {
       if (page.record().cash() < 0) {
         return absl::InvalidArgumentError("a page's cash is out of range");
       }
@@ -194,18 +211,21 @@ absl::StatusOr<uint64_t> BatchReceiver::UnpackMoved(
       ++dropped.urls;
       continue;
     }
+    page.set_page(*std::move(key));
     if (!view.IsMine(page.page())) ++foreign;
     delivery.moved.push_back(std::move(page));
   }
   if (dropped.urls > 0) delivery.dropped_moved.push_back(std::move(dropped));
+  std::set<storage::HostKey> hosts;
   for (proto::MovedHost& host : *moved->mutable_hosts()) {
-    if (!storage::IsHostKey(host.host()) ||
-        !IsCanonical(canonicaliser_, host.host() + "http/")) {
-      continue;
-    }
-    if (!view.IsMine(host.host())) ++foreign;
-    delivery.hosts.push_back({storage::HostKey{std::move(*host.mutable_host())},
-                              std::move(*host.mutable_record())});
+    if (!storage::IsHostKey(host.host())) continue;
+    const auto page = KeyHere(canonicaliser_, host.host() + "http/");
+    if (!page.has_value()) continue;
+    const storage::HostKey key{std::string(storage::HostPartOf(*page))};
+    // One host may have come by two keys; the other's record is learnt again.
+    if (!hosts.insert(key).second) continue;
+    if (!view.IsMine(key.bytes)) ++foreign;
+    delivery.hosts.push_back({key, std::move(*host.mutable_record())});
   }
   return foreign;
 }

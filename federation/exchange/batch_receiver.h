@@ -25,6 +25,8 @@
 namespace gannet::federation {
 
 struct BatchReceiverSettings {
+  // Those that the canonicaliser and the filter go by.
+  proto::MapRules rules;
   BatchLimits limits;
   MovedLimits moved_limits;
   int64_t most_host_pages = 0;  // fetch.max_pages_per_host.
@@ -41,13 +43,19 @@ class BatchReceiver {
                 const storage::Canonicaliser& canonicaliser,
                 const storage::UrlFilter& filter);
 
-  // kAborted: the batch's map is newer, and to be fetched first.
+  // `to_incarnation` is this site's life that it was sent to; 0: whichever.
+  // kAborted: the batch's map is newer, and to be fetched first. kUnavailable:
+  // CheckOwnRules(). kFailedPrecondition: this site has begun another life.
   // kInvalidArgument, kResourceExhausted (too large), kUnimplemented (another
   // version): the sender is broken. kOutOfRange: it is not the next batch.
   // kPermissionDenied: this site, or the sender, is no longer in the map. A
   // full disk is kResourceExhausted too, and says so.
   absl::StatusOr<storage::Receipt> Take(const storage::Peer& from,
-                                        const peers::Batch& batch);
+                                        const peers::Batch& batch,
+                                        uint64_t to_incarnation = 0);
+  // kUnavailable: this site goes by other rules than the federation, and would
+  // drop what the others want. They keep it until that has changed.
+  absl::Status CheckOwnRules(const MapView& view) const;
 
   // Since the start.
   struct Counts {

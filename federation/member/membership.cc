@@ -17,6 +17,26 @@ namespace {
 // A note in the crawl DB. On disk: never change it.
 constexpr char kMapNote[] = "map";
 
+BatchReceiverSettings ReceiverSettings(const MembershipSettings& settings) {
+  BatchReceiverSettings receiver = settings.receiver;
+  receiver.rules = settings.self.rules;
+  return receiver;
+}
+
+// Another site is back that had been taken out, as only the map of another term
+// can do: who took it out did not know of that one, nor it of the removal.
+bool UndoesARemoval(const Map& before, const Map& after,
+                    std::string_view self) {
+  for (const proto::MapSite& site : after.sites()) {
+    if (IsActive(site) && site.name() != self &&
+        site.id() <= before.last_site_id() &&
+        FindSite(before, site.id()) == nullptr) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Membership::Membership(MembershipSettings settings, storage::CrawlDb& crawl_db,
@@ -31,7 +51,8 @@ Membership::Membership(MembershipSettings settings, storage::CrawlDb& crawl_db,
       losses_(crawl_db),
       maps_(settings_.self.name,
             [this](const Map& map) { return KeepMap(map); }),
-      receiver_(settings_.receiver, crawl_db, maps_, canonicaliser, filter),
+      receiver_(ReceiverSettings(settings_), crawl_db, maps_, canonicaliser,
+                filter),
       hand_off_({}, crawl_db),
       registrar_(maps_, {.client_of =
                              [this](const proto::MapSite& site) {

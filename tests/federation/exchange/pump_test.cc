@@ -47,9 +47,12 @@ struct TestSite {
     EXPECT_TRUE(db->SetIdentity(identity).ok());
     maps = std::make_unique<MapHolder>(
         name, [](const Map&) { return absl::OkStatus(); });
+    Restart({});
+  }
+  void Restart(const proto::MapRules& rules) {
     receiver = std::make_unique<BatchReceiver>(
-        BatchReceiverSettings{.now = [] { return kNow; }}, *db, *maps,
-        canonicaliser, *filter);
+        BatchReceiverSettings{.rules = rules, .now = [] { return kNow; }}, *db,
+        *maps, canonicaliser, *filter);
   }
   std::string FailedChecks() {
     const auto checks = db->Verify(true);
@@ -324,6 +327,45 @@ TEST_F(PumpTest, AReceiverMakesUrlsCanonicalByItsOwnRules) {
   EXPECT_EQ(paris_.FailedChecks(), "");
 }
 
+TEST_F(PumpTest, AReceiverWithOtherRulesThanTheFederationTakesNothing) {
+  Fill(0, 5);
+  // Tokyo's are everybody's now; Paris has not been restarted with them yet.
+  proto::MapRules rules;
+  rules.set_filters("others");
+  Offer(SetRules(tokyo_.maps->view()->map(), rules).value());
+  TestStream stream(paris_);
+  const absl::Status refused = RunOver(stream);
+  EXPECT_TRUE(absl::IsUnavailable(refused)) << refused;
+  EXPECT_THAT(refused.ToString(), HasSubstr("the filters"));
+  EXPECT_EQ(paris_.db->totals().dropped_urls, 0);
+  EXPECT_EQ(paris_.receiver->counts().refused, 0u);
+  EXPECT_EQ(tokyo_.db->totals().outbox_urls.at(kParis), 5);
+
+  paris_.Restart(rules);
+  TestStream again(paris_);
+  EXPECT_TRUE(RunOver(again).ok());
+  ExpectAllThere(5);
+}
+
+// The public suffix list has changed since they were found.
+TEST_F(PumpTest, UrlsWithTheBucketsOfAnotherDayArrive) {
+  storage::Delivery delivery;
+  delivery.from = {storage::SiteId{3}, 1};
+  delivery.sequence = ++filled_;
+  for (int i = 0; i < 15; ++i) {
+    PageKey old = ParisPage(i);
+    old.bytes[0] ^= 0x55;
+    delivery.forwarded.emplace_back(kParis, storage::Found{old, 100 + i});
+    cash_ += 100 + i;
+  }
+  delivery.cash_so_far = cash_;
+  ASSERT_TRUE(tokyo_.db->Receive(delivery, {kNow}).ok());
+  TestStream stream(paris_);
+  const absl::Status status = RunOver(stream);
+  EXPECT_TRUE(status.ok()) << status;
+  ExpectAllThere(15);
+}
+
 TEST_F(PumpTest, ForgeriesAreRefusedAndChangeNothing) {
   Fill(0, 25);
   ExpectRefused(
@@ -493,6 +535,43 @@ TEST_F(MovingPumpTest, APageThatIsNoneHereIsDroppedAndItsCashCounted) {
   EXPECT_EQ(paris_.db->totals().Dropped(), storage::kSeedCash);
   EXPECT_EQ(paris_.db->totals().taken_over, storage::kSeedCash);
   EXPECT_EQ(paris_.receiver->counts().filtered, 1u);
+  EXPECT_EQ(paris_.FailedChecks(), "");
+}
+
+// Tokyo stored them by the rules, and by the list of public suffixes, of
+// another day.
+TEST_F(MovingPumpTest, PagesAndHostsThatMoveGetTheKeysOfToday) {
+  const PageKey page = ParisPage(1);
+  PageKey old = page;
+  ++old.bytes[0];
+  const PageKey tracked = storage::PageKeyOf(
+      storage::Url::Parse(
+          storage::UrlFromSurt(storage::SurtOf(page.bytes)).value() +
+          "?utm_source=x")
+          .value());
+  const auto host_of = [](const PageKey& key) {
+    return storage::HostKey{std::string(storage::HostPartOf(key.bytes))};
+  };
+  ASSERT_TRUE(tokyo_.db->Inject({old, page, tracked}, kNow).ok());
+  for (const PageKey& key : {old, page}) {
+    storage::HostUpdate host{host_of(key), {}};
+    host.record.set_version(1);
+    host.record.set_failures(3);
+    ASSERT_TRUE(tokyo_.db->PutHost(host).ok());
+  }
+  ASSERT_TRUE(tokyo_.db->OpenPair(kToParis).ok());
+  const std::vector<storage::HostKey> hosts = {host_of(old), host_of(page)};
+  ASSERT_EQ(tokyo_.db->CutPages(kToParis, hosts, 10)->pages, 3);
+  TestStream stream(paris_);
+  EXPECT_TRUE(RunOver(stream).ok());
+  EXPECT_EQ(paris_.receiver->counts().filtered, 0u);
+  EXPECT_EQ(paris_.db->totals().KnownPages(), 1);
+  EXPECT_EQ(paris_.db->totals().taken_over, 3 * storage::kSeedCash);
+  const auto moved = paris_.db->GetPage(page);
+  ASSERT_TRUE(moved.ok()) << moved.status();
+  EXPECT_EQ(moved->cash(), 3 * storage::kSeedCash);
+  EXPECT_EQ(paris_.db->GetHost(host_of(page))->failures(), 3u);
+  EXPECT_EQ(tokyo_.FailedChecks(), "");
   EXPECT_EQ(paris_.FailedChecks(), "");
 }
 
