@@ -65,31 +65,38 @@ absl::StatusOr<storage::Peer> Membership::CheckCaller(
   return peer;
 }
 
-absl::StatusOr<storage::Peer> Membership::OpenPut(
-    const Caller& caller, const peers::Greeting& greeting,
-    peers::PutReply& reply) {
+absl::StatusOr<PutPair> Membership::OpenPut(const Caller& caller,
+                                            const peers::Greeting& greeting,
+                                            peers::PutReply& reply) {
   absl::StatusOr<storage::Peer> peer = CheckCaller(caller, greeting);
-  if (!peer.ok()) return peer;
+  if (!peer.ok()) return peer.status();
   auto own = Greeting();
   if (!own.ok()) return own.status();
+  // It would refuse each batch: they need not come.
+  if (absl::Status s = receiver_.CheckOwnRules(*maps_.view()); !s.ok()) {
+    return s;
+  }
   *reply.mutable_greeting() = *own;
   reply.set_term(own->term());
   reply.set_epoch(own->epoch());
   const auto received = crawl_db_.received_pair(*peer);
   if (!received.ok()) return received.status();
   reply.set_last(received->last());
-  return peer;
+  return PutPair{*peer, own->incarnation()};
 }
 
-absl::Status Membership::Take(const storage::Peer& from,
-                              const peers::Batch& batch,
+absl::Status Membership::Take(const PutPair& pair, const peers::Batch& batch,
                               peers::PutReply& reply) {
+  const storage::Peer& from = pair.from;
   const auto neighbour = NeighbourOf(static_cast<uint32_t>(from.site));
-  absl::StatusOr<storage::Receipt> receipt = receiver_.Take(from, batch);
+  const auto take = [&] {
+    return receiver_.Take(from, batch, pair.to_incarnation);
+  };
+  absl::StatusOr<storage::Receipt> receipt = take();
   if (absl::IsAborted(receipt.status()) && neighbour != nullptr) {
     // By a newer map than this site's: that one first.
     if (absl::Status s = neighbour->CatchUp(); !s.ok()) return s;
-    receipt = receiver_.Take(from, batch);
+    receipt = take();
   }
   if (!receipt.ok()) {
     Note("batch_refused",

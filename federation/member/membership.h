@@ -221,10 +221,10 @@ class Membership : private PeerVerbs {
                                             const peers::Greeting& greeting);
   absl::Status CheckOnlyLife(const peers::JoinRequest& request);
   absl::Status Refuse(absl::Status status);
-  absl::StatusOr<storage::Peer> OpenPut(const Caller& caller,
-                                        const peers::Greeting& greeting,
-                                        peers::PutReply& reply) override;
-  absl::Status Take(const storage::Peer& from, const peers::Batch& batch,
+  absl::StatusOr<PutPair> OpenPut(const Caller& caller,
+                                  const peers::Greeting& greeting,
+                                  peers::PutReply& reply) override;
+  absl::Status Take(const PutPair& pair, const peers::Batch& batch,
                     peers::PutReply& reply) override;
   void OnUnreadable(const std::optional<storage::Peer>& from) override;
   absl::Status RefuseStream(absl::Status why) override;

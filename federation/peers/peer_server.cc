@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "federation/peers/grpc_status.h"
+#include "federation/peers/put_turns.h"
 #include "proto/peers.grpc.pb.h"
 #include "storage/mutex.h"
 
@@ -37,9 +38,12 @@ class Service final : public peers::Peers::Service {
           absl::InvalidArgumentError("a stream begins with a greeting")));
     }
     peers::PutReply reply;
-    const absl::StatusOr<storage::Peer> peer =
+    const absl::StatusOr<PutPair> pair =
         verbs_.OpenPut(CallerOf(context), request.greeting(), reply);
-    if (!peer.ok()) return ToGrpc(peer.status());
+    if (!pair.ok()) return ToGrpc(pair.status());
+    const auto turn =
+        turns_.Begin(pair->from.site, [context] { context->TryCancel(); });
+    if (!turn.has_value()) return grpc::Status::CANCELLED;
     if (!stream->Write(reply)) return grpc::Status::CANCELLED;
     while (stream->Read(&request)) {
       if (!request.has_batch()) {
@@ -47,13 +51,13 @@ class Service final : public peers::Peers::Service {
             "after the greeting there are only batches")));
       }
       reply.Clear();
-      if (absl::Status s = verbs_.Take(*peer, request.batch(), reply);
+      if (absl::Status s = verbs_.Take(*pair, request.batch(), reply);
           !s.ok()) {
         return ToGrpc(s);
       }
       if (!stream->Write(reply)) return grpc::Status::CANCELLED;
     }
-    return EndOf(context, *peer);
+    return EndOf(context, pair->from);
   }
 
   grpc::Status Beat(Context* context, const peers::BeatRequest* request,
@@ -76,11 +80,15 @@ class Service final : public peers::Peers::Service {
   }
   grpc::Status Verify(Context* context, const peers::VerifyRequest* request,
                       peers::VerifyReply* reply) override {
+    storage::MutexLock one_at_a_time(&long_mu_);
+    if (context->IsCancelled()) return grpc::Status::CANCELLED;
     return ToGrpc(verbs_.Verify(CallerOf(context), *request, *reply));
   }
   grpc::Status CountMoves(Context* context,
                           const peers::CountMovesRequest* request,
                           peers::MoveCounts* reply) override {
+    storage::MutexLock one_at_a_time(&long_mu_);
+    if (context->IsCancelled()) return grpc::Status::CANCELLED;
     return ToGrpc(verbs_.CountMoves(CallerOf(context), *request, *reply));
   }
 
@@ -111,6 +119,9 @@ class Service final : public peers::Peers::Service {
       site_name_of_;
   PeerVerbs& verbs_;
 };
+  PutTurns turns_;
+  // Whoever asks for what reads the whole crawl DB waits for its turn.
+  storage::Mutex long_mu_;
 
 }  // namespace
 

@@ -21,17 +21,23 @@ struct Caller {
   bool is_secured = false;
 };
 
+// Who sends on a stream, and to which life of this site: batches are numbered
+// for the two.
+struct PutPair {
+  storage::Peer from;
+  uint64_t to_incarnation = 0;
+};
+
 class PeerVerbs {
  public:
   virtual ~PeerVerbs() = default;
 
   // The first word of a stream; who it is from now on, and the answer.
-  virtual absl::StatusOr<storage::Peer> OpenPut(const Caller& caller,
-                                                const peers::Greeting& greeting,
-                                                peers::PutReply& reply) = 0;
+  virtual absl::StatusOr<PutPair> OpenPut(const Caller& caller,
+                                          const peers::Greeting& greeting,
+                                          peers::PutReply& reply) = 0;
   // A batch, on the disk when this returns.
-  virtual absl::Status Take(const storage::Peer& from,
-                            const peers::Batch& batch,
+  virtual absl::Status Take(const PutPair& pair, const peers::Batch& batch,
                             peers::PutReply& reply) = 0;
   // A stream was ended by what was not even a message: too large, no protobuf.
   virtual void OnUnreadable(const std::optional<storage::Peer>& from) = 0;

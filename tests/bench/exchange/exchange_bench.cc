@@ -85,19 +85,19 @@ class Receiver : public federation::PeerVerbs {
             {.most_host_pages = 1'000'000, .now = [] { return absl::Now(); }},
             db, maps, canonicaliser_, *filter_) {}
 
-  absl::StatusOr<storage::Peer> OpenPut(const federation::Caller&,
-                                        const peers::Greeting& greeting,
-                                        peers::PutReply& reply) override {
+  absl::StatusOr<federation::PutPair> OpenPut(const federation::Caller&,
+                                              const peers::Greeting& greeting,
+                                              peers::PutReply& reply) override {
     const auto view = maps_.view();
     auto peer = federation::CheckGreeting(*view, greeting);
-    if (!peer.ok()) return peer;
+    if (!peer.ok()) return peer.status();
     *reply.mutable_greeting() = federation::MakeGreeting(*view, 2).value();
     reply.set_last(db_.received_pair(*peer)->last());
-    return peer;
+    return federation::PutPair{*peer, 2};
   }
-  absl::Status Take(const storage::Peer& from, const peers::Batch& batch,
+  absl::Status Take(const federation::PutPair& pair, const peers::Batch& batch,
                     peers::PutReply& reply) override {
-    auto receipt = receiver_.Take(from, batch);
+    auto receipt = receiver_.Take(pair.from, batch, pair.to_incarnation);
     if (!receipt.ok()) return receipt.status();
     reply.set_last(receipt->last);
     return absl::OkStatus();
