@@ -154,6 +154,7 @@ void Membership::JoinIfNeeded() {
       view->self()->incarnation() == incarnation_ &&
       view->self()->address() == settings_.self.address) {
     SetError(RulesProblem(*view));
+    is_reborn_ = false;
     join_refused_.Reset();
     join_unheard_.Reset();
     next_join_ = absl::InfinitePast();

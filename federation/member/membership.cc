@@ -62,6 +62,7 @@ Membership::Membership(MembershipSettings settings, storage::CrawlDb& crawl_db,
                                           : neighbour->shared_client();
                              },
                          .greeting = [this] { return Greeting(); },
+                         .incarnation = [this] { return incarnation_.load(); },
                          .ask_neighbours = [this] { AskNeighbours(); }}) {
   if (MapIsAFile()) file_ = std::make_unique<FileMap>(settings_.map_file);
 }
@@ -98,6 +99,12 @@ absl::Status Membership::KeepMap(const Map& map) {
   if (const auto before = maps_.view()) {
     absl::Status s = losses_.Add(before->map(), map, settings_.self.name);
     if (!s.ok()) return s;
+    // What was numbered for that site was taken back and forgotten, and it may
+    // have some of it: between these two lives no number means anything more.
+    if (UndoesARemoval(before->map(), map, settings_.self.name)) {
+      if (s = BeReborn(); !s.ok()) return s;
+      Note("removal_undone", {{"epoch", std::to_string(map.epoch())}});
+    }
   }
   return crawl_db_.PutNote(kMapNote, map.SerializeAsString());
 }
@@ -175,11 +182,15 @@ Membership::Neighbours Membership::neighbours() {
 void Membership::AskNeighbours() {
   std::vector<std::thread> questions;
   for (const auto& [site, neighbour] : neighbours()) {
+  // A site that was restored cannot greet until it has joined again, and has
+  // heard of nobody; but its map is the one that may be old.
+  const bool greets = Greeting().ok();
     const NeighbourLook look = neighbour->Look();
     const bool is_new = settings_.steady_now() - started_ < absl::Seconds(10);
-    if (!look.is_alive && !is_new) continue;
-    questions.emplace_back(
-        [neighbour = neighbour] { (void)neighbour->Beat(); });
+    if (greets && !look.is_alive && !is_new) continue;
+    questions.emplace_back([greets, neighbour = neighbour] {
+      (void)(greets ? neighbour->Beat() : neighbour->CatchUp());
+    });
   }
   for (std::thread& question : questions) question.join();
 }
@@ -303,3 +314,9 @@ absl::StatusOr<Map> Membership::Adopt() {
 }
 
 }  // namespace gannet::federation
+  if (view->self()->incarnation() != incarnation_) {
+    return absl::FailedPreconditionError(
+        "this site was restored, and has not joined the federation again: its "
+        "map may be an old one. Let another site adopt the role; then this one "
+        "joins by itself");
+  }

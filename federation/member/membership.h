@@ -185,7 +185,8 @@ class Membership : private PeerVerbs {
   void Found();
   void JoinIfNeeded() ABSL_LOCKS_EXCLUDED(mu_);
   // A site that was removed as dead and is back: what others sent to that life
-  // is lost to them, so this is another one. Once, until it is in the map.
+  // is lost to them, so this is another one. Once, until it is in the map. The
+  // same for who took part in a removal that was undone.
   absl::Status BeReborn() ABSL_LOCKS_EXCLUDED(reborn_mu_);
   // What an administrator should do about a site that is not in the map.
   std::string WhyNotIn(const absl::Status& refused) const;

@@ -124,6 +124,13 @@ absl::StatusOr<Map> RegistrarMap::Take(uint64_t expected_term,
         "this is not the next map: another federation, term, epoch or "
         "registrar");
   }
+  const proto::MapSite* self = FindSite(next, next.registrar());
+  if (self == nullptr || self->incarnation() != parts_.incarnation()) {
+    return absl::FailedPreconditionError(
+        "the registrar was restored, and has to join the federation again "
+        "before the map can be changed; it does so by itself, and its status "
+        "says what is in the way");
+  }
   if (absl::Status s = maps_.Offer(next); !s.ok()) return s;
   return next;
 }

@@ -20,6 +20,7 @@ struct RegistrarMapParts {
   // Null if it cannot be reached from here.
   std::function<std::shared_ptr<PeerClient>(const proto::MapSite&)> client_of;
   std::function<absl::StatusOr<peers::Greeting>()> greeting;
+  std::function<uint64_t()> incarnation;  // This site's.
   // As the registrar: asks all neighbours whether they know a newer map, and
   // takes it over. A registrar restored from a backup has an old one.
   std::function<void()> ask_neighbours;
@@ -35,8 +36,9 @@ class RegistrarMap : public MapKeeper {
   absl::StatusOr<Map> Watch(const Map& known, absl::Duration at_most) override;
 
   // As the registrar, for another site. Returns the map that there is then.
-  // kFailedPrecondition: another site is the registrar. kAborted: the map is
-  // another than the caller thinks.
+  // kFailedPrecondition: another site is the registrar; or this one was
+  // restored, and has not joined again: then it takes nothing but that.
+  // kAborted: the map is another than the caller thinks.
   absl::StatusOr<Map> Take(uint64_t expected_term, uint64_t expected_epoch,
                            const Map& next) ABSL_LOCKS_EXCLUDED(take_mu_);
 
