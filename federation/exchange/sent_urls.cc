@@ -46,25 +46,35 @@ void SentUrls::Follow(const MapView& view) {
   }
   for (const auto& [site, incarnation] : incarnations_) {
     const auto it = now.find(site);
-    if (it == now.end() || it->second != incarnation) cache_.Clear(site);
+    if (it != now.end() && it->second == incarnation) continue;
+    cache_.Clear(site);
+    must_save_ = true;
   }
   incarnations_ = std::move(now);
 }
 
-absl::Status SentUrls::Save() {
+absl::Status SentUrls::Save(bool at_once) {
   const absl::Time now = settings_.now();
   // A clock that was set back does not stop the renewals for good.
   if (now - renewed_ >= settings_.renew_every || now < renewed_) {
     cache_.Renew(settings_.random());
     renewed_ = now;
+    must_save_ = true;
   }
+  const bool is_recent = now - saved_ < settings_.save_every && now >= saved_;
+  if (is_recent && !must_save_ && !at_once) return absl::OkStatus();
   proto::SentUrlsState state;
   for (const auto& [site, incarnation] : incarnations_) {
     (*state.mutable_incarnations())[static_cast<uint32_t>(site)] = incarnation;
   }
   state.set_renewed_ms(absl::ToUnixMillis(renewed_));
   *state.mutable_snapshot() = cache_.Snapshot();
-  return crawl_db_.PutNote(kNote, state.SerializeAsString());
+  absl::Status status = crawl_db_.PutNote(kNote, state.SerializeAsString());
+  if (status.ok()) {
+    saved_ = now;
+    must_save_ = false;
+  }
+  return status;
 }
 
 }  // namespace gannet::federation

@@ -1,5 +1,5 @@
 // SentUrls is the sent-URL cache in a site's life: it is loaded from the crawl
-// DB and kept there after each round, one of its salts is renewed each day, and
+// DB and kept there as rounds end, one of its salts is renewed each day, and
 // what it knows of a site is forgotten when that site begins a new life or is
 // gone: it may not have what it was sent (federation/member/losses.h).
 //
@@ -23,6 +23,9 @@ namespace gannet::federation {
 struct SentUrlsSettings {
   size_t bytes = 4 << 20;  // Of the cache: some million URLs.
   absl::Duration renew_every = absl::Hours(24);
+  // It is written whole, and a site that gets a trickle has a round every few
+  // seconds. What was sent meanwhile is sent again after a kill, no harm.
+  absl::Duration save_every = absl::Minutes(1);
   std::function<absl::Time()> now;
   std::function<uint64_t()> random;  // Nobody else must know what it gives.
 };
@@ -42,8 +45,9 @@ class SentUrls {
   // sites that have begun another life since, or are gone.
   void Follow(const MapView& view);
 
-  // After a round: renews a salt if it is time, and puts all on the disk.
-  absl::Status Save();
+  // After a round: renews a salt if it is time, and puts all on the disk if it
+  // has not been for a while, or something was forgotten. `at_once`: anyway.
+  absl::Status Save(bool at_once = false);
 
  private:
   SentUrls(SentUrlsSettings settings, storage::CrawlDb& crawl_db);
@@ -53,6 +57,8 @@ class SentUrls {
   SentUrlCache cache_;
   std::map<storage::SiteId, uint64_t> incarnations_;
   absl::Time renewed_;
+  absl::Time saved_ = absl::InfinitePast();
+  bool must_save_ = false;
 };
 
 }  // namespace gannet::federation

@@ -28,6 +28,10 @@ bool IsOpen(const proto::RoundJournal& journal) {
   return journal.phase() != proto::NO_ROUND;
 }
 
+bool IsLeaving(const MapView& view) {
+  return view.self()->state() == proto::MapSite::LEAVING;
+}
+
 }  // namespace
 
 HandOff::HandOff(HandOffSettings settings, storage::CrawlDb& crawl_db)
@@ -125,6 +129,10 @@ absl::StatusOr<bool> HandOff::Step(const MapView& view, const PeerOf& peer_of) {
       break;
     case Stage::kDeferred:
       status = crawl_db_.SweepDeferred(OwnerFinder(view)).status();
+      // No later round would.
+      if (status.ok() && IsLeaving(view)) {
+        status = crawl_db_.ReleaseGains().status();
+      }
       if (status.ok()) status = BeginWalk(view);
       break;
     case Stage::kWaitForRound: {
@@ -167,8 +175,9 @@ absl::Status HandOff::SortOutbox(const MapView& view) {
 absl::Status HandOff::BeginWalk(const MapView& view) {
   next_host_.clear();
   hosts_.clear();
+  cursors_.clear();
   at_end_ = false;
-  found_any_ = false;
+  found_.clear();
   in_round_ = 0;
   const proto::RoundJournal journal = crawl_db_.journal();
   walk_round_ = IsOpen(journal) ? journal.number() : 0;
@@ -199,7 +208,7 @@ absl::Status HandOff::Scan(const MapView& view) {
           if (hosts.size() < kMostHostsThatWait) {
             hosts.push_back(storage::HostKey{std::string(host)});
           }
-          found_any_ = true;
+          found_.insert(*to);
           ++found;
         }
         // Behind the rows of this host, and before any other.
@@ -235,7 +244,7 @@ absl::Status HandOff::Walk(const MapView& view, const PeerOf& peer_of) {
     auto cut = crawl_db_.CutPages(
         **peer,
         absl::MakeConstSpan(hosts).first(std::min(hosts.size(), kHostsOfBatch)),
-        settings_.pages_of_batch);
+        settings_.pages_of_batch, settings_.bytes_of_batch, &cursors_[site]);
     if (!cut.ok()) return cut.status();
     in_round_ += cut->in_round;
     hosts.erase(hosts.begin(),
@@ -246,23 +255,35 @@ absl::Status HandOff::Walk(const MapView& view, const PeerOf& peer_of) {
   }
   // Nobody whose pages were found takes any now; there may be others.
   if (!at_end_) return Scan(view);
-  is_waiting_ = true;
-  return absl::OkStatus();
+  return GoOnWithout(view, peer_of);
+}
+
+// Who takes nothing may be away for a week; nobody else waits for it. Whether
+// those that are through have everything is for another walk to say.
+absl::Status HandOff::GoOnWithout(const MapView& view, const PeerOf& peer_of) {
+  if (NeedsAnotherPass(view)) return BeginPass();
+  const bool some_are_through = false;
+  if (!some_are_through && !in_old_round_) return Complete(view, peer_of);
+  const proto::RoundJournal journal = crawl_db_.journal();
+  is_waiting_ = (in_round_ > 0 || in_old_round_) && IsOpen(journal) &&
+                journal.number() == walk_round_;
+  return is_waiting_ ? absl::OkStatus() : BeginWalk(view);
 }
 
 // It walks again, at once or when the round is over that stands in the way.
 absl::Status HandOff::EndWalk() {
-  if (!found_any_ && !in_old_round_) {
+  if (found_.empty() && !in_old_round_) {
     stage_ = Stage::kComplete;
     return absl::OkStatus();
   }
   stage_ = Stage::kWaitForRound;
-  waits_for_round_ = in_round_ > 0 || !found_any_ ? walk_round_ : 0;
+  waits_for_round_ = in_round_ > 0 || found_.empty() ? walk_round_ : 0;
   return absl::OkStatus();
 }
 
 absl::Status HandOff::Complete(const MapView& view, const PeerOf& peer_of) {
   const uint64_t placed = PlacedStamp(view.map());
+  bool is_over = hosts_.empty();
   if (IsHandingOff(view.map())) {
     // Where one of the two began another life, what was on its way comes back.
     for (const proto::MapSite* other : view.peers()) {
@@ -270,28 +291,33 @@ absl::Status HandOff::Complete(const MapView& view, const PeerOf& peer_of) {
       if (!peer.ok()) return peer.status();
     }
     if (crawl_db_.pages_taken_back() != taken_back_) return BeginPass();
-    bool all_know = true;
     for (const proto::MapSite* other : view.peers()) {
       const storage::SiteId site{other->id()};
+      if (hosts_.contains(site)) continue;
       auto pair = crawl_db_.sent_pair(site);
       if (!pair.ok()) return pair.status();
       if (pair->completed_for() < placed ||
           pair->their_incarnation() != other->incarnation()) {
         auto peer = Open(view, site, peer_of);
         if (!peer.ok()) return peer.status();
-        all_know = false;
+        is_over = false;
         if (!peer->has_value()) continue;
         if (absl::Status s = crawl_db_.CutComplete(**peer, placed); !s.ok()) {
           return s;
         }
         continue;
       }
-      if (pair->acknowledged() < pair->completed_at()) all_know = false;
+      if (pair->acknowledged() < pair->completed_at()) is_over = false;
     }
-    if (!all_know) {
-      is_waiting_ = true;
-      return absl::OkStatus();
-    }
+  }
+  if (is_over && IsLeaving(view)) {
+    const absl::StatusOr<bool> may_be_gone = MayBeGone(view);
+    if (!may_be_gone.ok()) return may_be_gone.status();
+    is_over = *may_be_gone;
+  }
+  if (!is_over) {
+    is_waiting_ = true;
+    return absl::OkStatus();
   }
   if (progress().handed_off != placed) {
     absl::Status s = crawl_db_.PutNote(
@@ -303,6 +329,18 @@ absl::Status HandOff::Complete(const MapView& view, const PeerOf& peer_of) {
   progress_.handed_off = placed;
   progress_.pages_left = 0;
   return absl::OkStatus();
+}
+
+// Nobody else has what is in its outboxes. What the others sent it before they
+// knew that it leaves has come with their "complete", and goes on from there.
+absl::StatusOr<bool> HandOff::MayBeGone(const MapView& view) {
+  for (const proto::MapSite* other : view.peers()) {
+    const absl::StatusOr<uint64_t> completed = crawl_db_.completed_for(
+        {storage::SiteId{other->id()}, other->incarnation()});
+    if (!completed.ok()) return completed.status();
+    if (*completed < PlacedStamp(view.map())) return false;
+  }
+  return !IsOpen(crawl_db_.journal()) && crawl_db_.totals().outbox_urls.empty();
 }
 
 }  // namespace gannet::federation

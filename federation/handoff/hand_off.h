@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ namespace gannet::federation {
 
 struct HandOffSettings {
   size_t pages_of_batch = 1000;
+  size_t bytes_of_batch = 1 << 20;
   // Batches to one site; beyond, its pages wait.
   size_t most_unacknowledged = 8;
   size_t hosts_of_step = 20'000;  // Looked at.
@@ -81,7 +83,12 @@ class HandOff {
   // The next hosts, by owner.
   absl::Status Scan(const MapView& view);
   absl::Status EndWalk();
+  // At the end of a walk with pages left for sites that take none now.
+  absl::Status GoOnWithout(const MapView& view, const PeerOf& peer_of);
+  // Tells those "complete" that no pages are left for.
   absl::Status Complete(const MapView& view, const PeerOf& peer_of);
+  // Of a site that leaves: whoever is done is taken out of the map.
+  absl::StatusOr<bool> MayBeGone(const MapView& view);
   // The pair of lives, opened; nothing if the peer is not known now.
   absl::StatusOr<std::optional<storage::Peer>> Open(const MapView& view,
                                                     storage::SiteId site,
@@ -108,12 +115,14 @@ class HandOff {
   // The walk.
   std::string next_host_;
   bool at_end_ = false;
-  bool found_any_ = false;
-  bool in_old_round_ = false;  // It began in one.
-  int64_t in_round_ = 0;       // Pages that the open round has.
-  uint64_t walk_round_ = 0;    // The open one when it began; 0: none.
+  std::set<storage::SiteId> found_;  // Those that own some of its hosts.
+  bool in_old_round_ = false;        // It began in one.
+  int64_t in_round_ = 0;             // Pages that the open round has.
+  uint64_t walk_round_ = 0;          // The open one when it began; 0: none.
   uint64_t waits_for_round_ = 0;
-  std::map<storage::SiteId, std::vector<storage::HostKey>> hosts_;
+  std::map<storage::SiteId, std::vector<storage::HostKey>> hosts_;  // Left.
+  // Where in the first of them the last batch ended.
+  std::map<storage::SiteId, std::string> cursors_;
 
   mutable storage::Mutex mu_;
   Progress progress_ ABSL_GUARDED_BY(mu_);

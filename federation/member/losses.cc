@@ -1,6 +1,8 @@
 #include "federation/member/losses.h"
 
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "proto/federation.pb.h"
 
@@ -8,6 +10,16 @@ namespace gannet::federation {
 namespace {
 
 constexpr char kNote[] = "losses";  // On disk.
+
+// Whether the first map says what was whose when the second came, with no other
+// placement in between: the one that left had handed over (what it had is the
+// first one's previous placement), or one was removed while nothing moved.
+bool SaysWhoHadWhat(const Map& before, const Map& after) {
+  if (before.in_haste() || after.in_haste()) return false;
+  if (PlacedStamp(before) == PlacedStamp(after)) return true;
+  return !IsHandingOff(before) && IsHandingOff(after) &&
+         IsSame(before.placement(), after.previous_placement());
+}
 
 }  // namespace
 
@@ -25,6 +37,13 @@ absl::Status Losses::Load() {
     list_.reborn.insert(storage::SiteId{site});
   }
   list_.somebody_is_gone = state.somebody_is_gone();
+  for (const proto::LossesState::Gone& gone : state.gone()) {
+    List::Gone& known = list_.gone.emplace_back();
+    known.before = gone.before();
+    for (const uint32_t site : gone.sites()) {
+      known.sites.insert(storage::SiteId{site});
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -36,11 +55,14 @@ Losses::List Losses::Get() const {
 absl::Status Losses::Add(const Map& before, const Map& after,
                          std::string_view self) {
   List news;
+  List::Gone gone;
+  bool is_known = SaysWhoHadWhat(before, after);
   for (const proto::MapSite& site : before.sites()) {
     if (!IsActive(site) || site.name() == self) continue;
     const proto::MapSite* now = FindSite(after, site.id());
     if (now == nullptr) {
       news.somebody_is_gone = true;
+      gone.sites.insert(storage::SiteId{site.id()});
     } else if (now->incarnation() != site.incarnation()) {
       news.reborn.insert(storage::SiteId{site.id()});
     }
@@ -51,11 +73,22 @@ absl::Status Losses::Add(const Map& before, const Map& after,
   }
   if (after.last_site_id() > before.last_site_id() + come) {
     news.somebody_is_gone = true;
+    is_known = false;
   }
   if (news.empty()) return absl::OkStatus();
   storage::MutexLock lock(&mu_);
   list_.reborn.merge(news.reborn);
-  list_.somebody_is_gone |= news.somebody_is_gone;
+  if (news.somebody_is_gone) {
+    const bool was_known = !list_.somebody_is_gone || !list_.gone.empty();
+    if (is_known && was_known) {
+      gone.before = before;
+      gone.before.clear_blocked();
+      list_.gone.push_back(std::move(gone));
+    } else {
+      list_.gone.clear();
+    }
+    list_.somebody_is_gone = true;
+  }
   ++list_.version;
   return Keep();
 }
@@ -66,6 +99,7 @@ absl::Status Losses::Forget(const List& sent) {
   const List before = list_;
   list_.reborn.clear();
   list_.somebody_is_gone = false;
+  list_.gone.clear();
   absl::Status status = Keep();
   if (!status.ok()) list_ = before;
   return status;
@@ -77,7 +111,50 @@ absl::Status Losses::Keep() {
     state.add_reborn(static_cast<uint32_t>(site));
   }
   state.set_somebody_is_gone(list_.somebody_is_gone);
+  for (const List::Gone& known : list_.gone) {
+    proto::LossesState::Gone& gone = *state.add_gone();
+    *gone.mutable_before() = known.before;
+    for (const storage::SiteId site : known.sites) {
+      gone.add_sites(static_cast<uint32_t>(site));
+    }
+  }
   return crawl_db_.PutNote(kNote, state.SerializeAsString());
+}
+
+LostPages::LostPages(const Losses::List& list,
+                     std::shared_ptr<const MapView> now)
+    : reborn_(list.reborn),
+      somebody_is_gone_(list.somebody_is_gone),
+      now_(std::move(now)) {
+  for (const Losses::List::Gone& gone : list.gone) {
+    auto view = MapView::Create(gone.before, /*self=*/"");
+    if (!view.ok()) {  // From an old disk: as if it were not known.
+      before_.clear();
+      return;
+    }
+    before_.push_back({*std::move(view), gone.sites});
+  }
+}
+
+bool LostPages::Contains(std::string_view page) const {
+  const std::optional<storage::SiteId> owner = now_->OwnerOf(page);
+  if (!owner.has_value()) return false;
+  return reborn_.contains(*owner) ||
+         (somebody_is_gone_ && WasOfWhoIsGone(page));
+}
+
+bool LostPages::WasOfWhoIsGone(std::string_view page) const {
+  for (const Before& before : before_) {
+    for (const auto& owner :
+         {before.view->OwnerOf(page), before.view->PreviousOwnerOf(page)}) {
+      if (owner.has_value() && before.gone.contains(*owner)) return true;
+    }
+  }
+  if (!before_.empty()) return false;
+  // The previous owner of what a site had that is gone is nobody. After two
+  // moves in haste, or when all has moved, who had it last is not known.
+  return !IsHandingOff(now_->map()) || now_->map().in_haste() ||
+         !now_->PreviousOwnerOf(page).has_value();
 }
 
 }  // namespace gannet::federation

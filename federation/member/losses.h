@@ -5,10 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <set>
+#include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "federation/map/map_check.h"
+#include "federation/map/map_view.h"
 #include "storage/crawl_db/crawl_db.h"
 #include "storage/mutex.h"
 
@@ -26,6 +30,12 @@ class Losses {
     std::set<storage::SiteId> reborn;
     // What was theirs is others' now, who may not have it.
     bool somebody_is_gone = false;
+    struct Gone {
+      Map before;  // The last that had them; without its block list.
+      std::set<storage::SiteId> sites;
+    };
+    // All of those; empty if it is not known what one of them had.
+    std::vector<Gone> gone;
     uint64_t version = 0;
 
     bool empty() const { return reborn.empty() && !somebody_is_gone; }
@@ -48,6 +58,28 @@ class Losses {
   storage::CrawlDb& crawl_db_;
   mutable storage::Mutex mu_;
   List list_ ABSL_GUARDED_BY(mu_);
+};
+
+// Says of page after page whether it is among what was lost. Immutable, so
+// thread-safe.
+class LostPages {
+ public:
+  // `now` is the map by which it is sent again.
+  LostPages(const Losses::List& list, std::shared_ptr<const MapView> now);
+
+  bool Contains(std::string_view page) const;
+
+ private:
+  bool WasOfWhoIsGone(std::string_view page) const;
+
+  const std::set<storage::SiteId> reborn_;
+  const bool somebody_is_gone_;
+  const std::shared_ptr<const MapView> now_;
+  struct Before {
+    std::shared_ptr<const MapView> view;
+    std::set<storage::SiteId> gone;
+  };
+  std::vector<Before> before_;
 };
 
 }  // namespace gannet::federation

@@ -111,7 +111,12 @@ Conditions Membership::AskConditions() {
   auto replies = AskAll<peers::Condition>(
       [](Neighbour& neighbour, peers::Condition& reply) {
         if (absl::Status s = neighbour.Beat(); !s.ok()) return s;
-        reply = *neighbour.Look().condition;
+        // It answers, and perhaps in a life that the map does not know yet.
+        const auto condition = neighbour.Look().condition;
+        if (!condition.has_value()) {
+          return absl::UnavailableError("its map is another one");
+        }
+        reply = *condition;
         return absl::OkStatus();
       },
       [this](peers::Condition& reply) {

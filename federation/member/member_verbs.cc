@@ -118,10 +118,9 @@ absl::Status Membership::Take(const PutPair& pair, const peers::Batch& batch,
   return absl::OkStatus();
 }
 
-void Membership::OnUnreadable(const std::optional<storage::Peer>& from) {
-  // A neighbour that stops cancels its stream too: only what never greeted, or
-  // is still there afterwards, is worth counting.
-  if (!from.has_value()) ++refused_;
+void Membership::OnCut(const std::optional<storage::Peer>& from) {
+  // Who never greeted is a stranger.
+  ++(from.has_value() ? cut_streams_ : refused_);
 }
 
 absl::Status Membership::RefuseStream(absl::Status why) {

@@ -242,9 +242,19 @@ absl::Status Membership::JoinNow(const std::string& asked) {
   absl::Status status = absl::FailedPreconditionError(
       "there is nobody to ask: federation.join names a site's address");
   for (const auto& [address, name] : doors) {
-    PeerClient client(settings_.connect(address, name), name, address);
+    const auto door = std::make_shared<PeerClient>(
+        settings_.connect(address, name), name, address);
+    {
+      storage::MutexLock lock(&mu_);
+      if (is_ending_) return absl::CancelledError("this site stops");
+      doors_.insert(door);
+    }
     peers::MapReply reply;
-    status = client.Join(request, reply);
+    status = door->Join(request, reply);
+    {
+      storage::MutexLock lock(&mu_);
+      doors_.erase(door);
+    }
     if (IsRefusal(status)) return status;
     if (!status.ok()) continue;
     status = maps_.Offer(reply.map());

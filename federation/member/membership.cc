@@ -113,6 +113,7 @@ Membership::~Membership() {
   {
     storage::MutexLock lock(&mu_);
     is_ending_ = true;
+    for (const auto& door : doors_) door->Cancel();
     changed_.SignalAll();
   }
   for (const auto& [site, neighbour] : neighbours()) {
@@ -181,10 +182,10 @@ Membership::Neighbours Membership::neighbours() {
 
 void Membership::AskNeighbours() {
   std::vector<std::thread> questions;
-  for (const auto& [site, neighbour] : neighbours()) {
   // A site that was restored cannot greet until it has joined again, and has
   // heard of nobody; but its map is the one that may be old.
   const bool greets = Greeting().ok();
+  for (const auto& [site, neighbour] : neighbours()) {
     const NeighbourLook look = neighbour->Look();
     const bool is_new = settings_.steady_now() - started_ < absl::Seconds(10);
     if (greets && !look.is_alive && !is_new) continue;
@@ -195,14 +196,29 @@ void Membership::AskNeighbours() {
   for (std::thread& question : questions) question.join();
 }
 
-bool Membership::MayBeginRound() {
+absl::Status Membership::MayBeginRound() {
   for (const auto& [site, neighbour] : neighbours()) {
-    if (neighbour->Look().takes_us_for_a_copy) return false;
+    if (neighbour->Look().takes_us_for_a_copy) {
+      return absl::FailedPreconditionError(
+          fmt::format("'{}' takes this site for a copy: another process speaks "
+                      "for it",
+                      neighbour->site().name()));
+    }
   }
   const auto view = maps_.view();
-  return view != nullptr && view->self() != nullptr &&
-         view->self()->incarnation() == incarnation_ && !view->map().paused() &&
-         CheckRules(view->map().rules(), settings_.self.rules).ok();
+  if (view == nullptr || view->self() == nullptr ||
+      view->self()->incarnation() != incarnation_) {
+    storage::MutexLock lock(&mu_);
+    return absl::FailedPreconditionError(
+        "this site is not in its federation" +
+        (error_.empty() ? std::string(" yet") : ": " + error_));
+  }
+  if (view->map().paused()) {
+    return absl::FailedPreconditionError(
+        "the federation is paused: no site begins a round until 'gannet "
+        "federation pause --resume'");
+  }
+  return CheckRules(view->map().rules(), settings_.self.rules);
 }
 
 absl::StatusOr<storage::HostFilter> Membership::MayCrawl(
@@ -225,6 +241,7 @@ FederationLook Membership::Look() {
   look.view = maps_.view();
   look.received = receiver_.counts();
   look.refused_calls = refused_;
+  look.cut_streams = cut_streams_;
   if (look.view != nullptr) {
     look.self = OwnCondition();
     const uint32_t registrar = look.view->map().registrar();
@@ -300,6 +317,12 @@ absl::StatusOr<Map> Membership::Adopt() {
   if (view == nullptr || view->self() == nullptr) {
     return absl::FailedPreconditionError("this site is in no federation");
   }
+  if (view->self()->incarnation() != incarnation_) {
+    return absl::FailedPreconditionError(
+        "this site was restored, and has not joined the federation again: its "
+        "map may be an old one. Let another site adopt the role; then this one "
+        "joins by itself");
+  }
   uint64_t highest = view->map().epoch();
   for (const auto& [id, neighbour] : neighbours()) {
     const uint64_t epoch = neighbour->Look().epoch;
@@ -314,9 +337,3 @@ absl::StatusOr<Map> Membership::Adopt() {
 }
 
 }  // namespace gannet::federation
-  if (view->self()->incarnation() != incarnation_) {
-    return absl::FailedPreconditionError(
-        "this site was restored, and has not joined the federation again: its "
-        "map may be an old one. Let another site adopt the role; then this one "
-        "joins by itself");
-  }

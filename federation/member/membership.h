@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -91,6 +92,7 @@ struct FederationLook {
   std::map<uint32_t, NeighbourLook> neighbours;  // By id.
   BatchReceiver::Counts received;
   uint64_t refused_calls = 0;  // Of strangers, and of broken peers.
+  uint64_t cut_streams = 0;    // Of sites: PeerVerbs::OnCut.
 };
 
 // One check of `federation verify`.
@@ -120,8 +122,8 @@ class Membership : private PeerVerbs {
   // What others may have lost, and is to be sent again.
   Losses& losses() { return losses_; }
   // Whether this site may begin a round: it is in the map, nobody paused, and
-  // nobody takes it for a copy of itself.
-  bool MayBeginRound() ABSL_LOCKS_EXCLUDED(mu_);
+  // nobody takes it for a copy of itself. If not, why not.
+  absl::Status MayBeginRound() ABSL_LOCKS_EXCLUDED(mu_);
   // Which hosts this site may crawl by that map: its own, but for those whose
   // last owner has not handed them over yet.
   absl::StatusOr<storage::HostFilter> MayCrawl(
@@ -227,7 +229,7 @@ class Membership : private PeerVerbs {
                                   peers::PutReply& reply) override;
   absl::Status Take(const PutPair& pair, const peers::Batch& batch,
                     peers::PutReply& reply) override;
-  void OnUnreadable(const std::optional<storage::Peer>& from) override;
+  void OnCut(const std::optional<storage::Peer>& from) override;
   absl::Status RefuseStream(absl::Status why) override;
   absl::Status Beat(const Caller& caller, const peers::BeatRequest& request,
                     peers::BeatReply& reply) override;
@@ -256,7 +258,7 @@ class Membership : private PeerVerbs {
   Lives lives_;
   RegistrarMap registrar_;
   std::unique_ptr<MapKeeper> file_;  // Null: the registrar keeps the map.
-  std::atomic<uint64_t> refused_ = 0;
+  std::atomic<uint64_t> refused_ = 0, cut_streams_ = 0;
   std::unique_ptr<PeerServer> server_;
 
   storage::Mutex mu_;
@@ -264,6 +266,8 @@ class Membership : private PeerVerbs {
   bool is_ending_ ABSL_GUARDED_BY(mu_) = false;
   Neighbours neighbours_ ABSL_GUARDED_BY(mu_);
   std::string error_ ABSL_GUARDED_BY(mu_);
+  // At which it is asking to be let in: by the watch, and by operators.
+  std::set<std::shared_ptr<PeerClient>> doors_ ABSL_GUARDED_BY(mu_);
   bool is_quiet_ ABSL_GUARDED_BY(mu_) = false;
   std::shared_ptr<const MapView> quiet_view_ ABSL_GUARDED_BY(mu_);
 

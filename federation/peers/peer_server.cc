@@ -93,13 +93,14 @@ class Service final : public peers::Peers::Service {
   }
 
  private:
-  // Read() says no both when the other side has ended and when what came could
-  // not be read; only in the latter case gRPC has cancelled the call.
+  // Read() says no both when the other side is gone and when what came could
+  // not be read: nothing tells them apart for sure. (In the latter case gRPC
+  // cancels the call, a moment before or after, and answers with its own
+  // RESOURCE_EXHAUSTED.)
   grpc::Status EndOf(Context* context,
                      const std::optional<storage::Peer>& from) {
-    if (!context->IsCancelled()) return grpc::Status::OK;
-    verbs_.OnUnreadable(from);
-    return grpc::Status::CANCELLED;
+    verbs_.OnCut(from);
+    return context->IsCancelled() ? grpc::Status::CANCELLED : grpc::Status::OK;
   }
 
   Caller CallerOf(const Context* context) const {
@@ -118,10 +119,10 @@ class Service final : public peers::Peers::Service {
   const std::function<std::optional<std::string>(std::string_view)>
       site_name_of_;
   PeerVerbs& verbs_;
-};
   PutTurns turns_;
   // Whoever asks for what reads the whole crawl DB waits for its turn.
   storage::Mutex long_mu_;
+};
 
 }  // namespace
 

@@ -39,8 +39,9 @@ class PeerVerbs {
   // A batch, on the disk when this returns.
   virtual absl::Status Take(const PutPair& pair, const peers::Batch& batch,
                             peers::PutReply& reply) = 0;
-  // A stream was ended by what was not even a message: too large, no protobuf.
-  virtual void OnUnreadable(const std::optional<storage::Peer>& from) = 0;
+  // A stream has ended without a word: the other side stopped, the line broke,
+  // or it sent what was not even a message (too large, no protobuf).
+  virtual void OnCut(const std::optional<storage::Peer>& from) = 0;
   // A stream is ended for what it says: it begins without a greeting, or greets
   // twice. Returns `why`.
   virtual absl::Status RefuseStream(absl::Status why) = 0;

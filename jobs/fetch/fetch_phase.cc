@@ -37,8 +37,8 @@ class FirstError {
 }  // namespace
 
 absl::Status FetchPhase::Run(storage::SiteStore& store, size_t sites,
-                             absl::Time deadline,
-                             const std::atomic<bool>& stop) {
+                             absl::Time deadline, const std::atomic<bool>& stop,
+                             const std::function<bool()>& is_over) {
   WorkQueue<Answer> answers;
   FirstError worker_error;
   Fetcher* fetcher_for_commits = nullptr;
@@ -88,7 +88,8 @@ absl::Status FetchPhase::Run(storage::SiteStore& store, size_t sites,
   absl::Status status;
   std::thread network([&] {
     NameThread("network");
-    status = (*fetcher)->Run(ToSteady(deadline), stop, worker_error.is_set());
+    status = (*fetcher)->Run(ToSteady(deadline), stop, worker_error.is_set(),
+                             is_over);
   });
   network.join();
   if (stop || absl::Now() >= deadline) {

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -36,10 +37,12 @@ class FetchPhase {
       : settings_(settings) {}
 
   // Fetches what the open round still has to fetch, while `sites` crawl, this
-  // one included. Pages may be left in it only if `stop` was set.
+  // one included. Pages may be left in it only if `stop` was set. `is_over`
+  // says that the deadline has come early; it is asked often, by one thread.
   // kResourceExhausted: the disk is full.
   absl::Status Run(storage::SiteStore& store, size_t sites, absl::Time deadline,
-                   const std::atomic<bool>& stop);
+                   const std::atomic<bool>& stop,
+                   const std::function<bool()>& is_over = {});
 
   // While it runs, from any thread.
   FetchView view() const ABSL_LOCKS_EXCLUDED(mu_);

@@ -144,7 +144,8 @@ absl::Duration Fetcher::TimeToNext(absl::Time now, absl::Time end) const {
 }
 
 absl::Status Fetcher::Run(absl::Time deadline, const std::atomic<bool>& stop,
-                          const std::atomic<bool>& broken) {
+                          const std::atomic<bool>& broken,
+                          const std::function<bool()>& is_over) {
   started_ = SteadyNow();
   deadline_ = deadline;
   block_changes_ = crawl_db_->block_changes();
@@ -155,7 +156,7 @@ absl::Status Fetcher::Run(absl::Time deadline, const std::atomic<bool>& stop,
     const absl::Time now = SteadyNow();
     const bool must_stop =
         stop || broken || committer_->failed() || !error_.ok();
-    if (!ending_ && (must_stop || now >= deadline)) {
+    if (!ending_ && (must_stop || now >= deadline || (is_over && is_over()))) {
       EndRound(/*release=*/!must_stop);
       end_at = now + settings_.stop_grace;
     }

@@ -111,9 +111,11 @@ class Fetcher {
   // Fetches the open round's pages until none is left, `deadline` comes (what
   // is left is then released) or `stop` is set (what is left stays in the
   // round). Comes back when nothing is under way but what was delivered.
-  // `broken` ends it the same way: those behind cannot go on.
+  // `broken` ends it the same way: those behind cannot go on. `is_over`, if
+  // any, is asked in each turn of the loop, and is as good as the deadline.
   absl::Status Run(absl::Time deadline, const std::atomic<bool>& stop,
-                   const std::atomic<bool>& broken);
+                   const std::atomic<bool>& broken,
+                   const std::function<bool()>& is_over = {});
 
   // From any thread: so many pages are on the disk;
   void Delivered(size_t pages);

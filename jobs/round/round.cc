@@ -75,7 +75,11 @@ absl::StatusOr<bool> Rounds::RunOne(const std::atomic<bool>& stop) {
   was_resumed_ = db.journal().phase() != proto::NO_ROUND;
   if (!was_resumed_) {
     const FederationNow now = LookAtFederation();
-    if (!now.may_begin) return false;
+    {
+      storage::MutexLock lock(&mu_);
+      may_begin_ = now.may_begin;
+    }
+    if (!now.may_begin.ok()) return false;
     absl::StatusOr<bool> has_work = HasWork(db, GenerateNow(now), absl::Now());
     if (!has_work.ok() || !*has_work) return has_work;
     if (absl::Status status = CheckSpace(); !status.ok()) return status;
@@ -120,8 +124,8 @@ absl::Status Rounds::Finish(const std::atomic<bool>& stop) {
       storage::MutexLock lock(&mu_);
       deadline = deadline_;
     }
-    if (absl::Status s =
-            fetch_.Run(*store_, SitesNow(LookAtFederation()), deadline, stop);
+    if (absl::Status s = fetch_.Run(*store_, SitesNow(LookAtFederation()),
+                                    deadline, stop, [this] { return IsOut(); });
         !s.ok()) {
       return s;
     }
@@ -148,8 +152,12 @@ absl::Status Rounds::Finish(const std::atomic<bool>& stop) {
 FederationNow Rounds::LookAtFederation() const {
   if (settings_.federation != nullptr) return settings_.federation->Look();
   FederationNow none;
-  none.may_begin = true;
+  none.may_begin = absl::OkStatus();
   return none;
+}
+
+bool Rounds::IsOut() const {
+  return settings_.federation != nullptr && settings_.federation->IsOut();
 }
 
 GenerateSettings Rounds::GenerateNow(const FederationNow& now) const {

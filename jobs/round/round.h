@@ -67,6 +67,13 @@ class Rounds {
   // and with these settings so would the next.
   absl::Status CheckProgress() const;
 
+  // Why RunOne() last began no round though there may be pages to fetch: the
+  // federation does not let it. Thread-safe.
+  absl::Status may_begin() const ABSL_LOCKS_EXCLUDED(mu_) {
+    storage::MutexLock lock(&mu_);
+    return may_begin_;
+  }
+
   // Whether the disk has room for a round: what ended with kResourceExhausted
   // may go on. Costs one look at the file system. Thread-safe.
   bool HasRoom() const;
@@ -83,6 +90,7 @@ class Rounds {
   GenerateSettings GenerateNow(const FederationNow& now) const;
   UpdateSettings UpdateNow(const FederationNow& now) const;
   FederationNow LookAtFederation() const;
+  bool IsOut() const;
   absl::Status Finish(const std::atomic<bool>& stop);
   absl::Status WriteReport(const FederationNow& now);
   void AddToSummary(const proto::RoundCounts& counts) ABSL_LOCKS_EXCLUDED(mu_);
@@ -100,6 +108,7 @@ class Rounds {
   mutable storage::Mutex mu_;
   RunSummary summary_ ABSL_GUARDED_BY(mu_);
   bool is_running_ ABSL_GUARDED_BY(mu_) = false;
+  absl::Status may_begin_ ABSL_GUARDED_BY(mu_);
   // Of the open round: what is not this run's, or is in the summary already.
   proto::RoundCounts counts_before_ ABSL_GUARDED_BY(mu_);
   proto::RoundPhase phase_ ABSL_GUARDED_BY(mu_) = proto::NO_ROUND;

@@ -12,11 +12,8 @@
 namespace gannet::sites {
 namespace {
 
-// A person asked for one page: more than a round would read, but no bomb.
-constexpr size_t kMaxDecodedBytes = size_t{256} << 20;
-
-void DecodeContent(ArchivedPage& page) {
-  jobs::ContentDecoder decoder(kMaxDecodedBytes);
+void DecodeContent(ArchivedPage& page, size_t most_bytes) {
+  jobs::ContentDecoder decoder(most_bytes);
   std::string_view decoded;
   if (decoder.Decode(page.content_encoding, page.body, decoded) !=
       jobs::DecodeOutcome::kOk) {
@@ -81,7 +78,8 @@ storage::Position PositionOf(const proto::PageRecord& record) {
 }
 
 absl::StatusOr<ArchivedPage> ReadArchivedPage(storage::Archive& archive,
-                                              const proto::PageRecord& record) {
+                                              const proto::PageRecord& record,
+                                              size_t most_bytes) {
   if (!record.has_archive()) {
     return absl::NotFoundError(
         "the page has no archived content: it was never fetched whole");
@@ -98,7 +96,7 @@ absl::StatusOr<ArchivedPage> ReadArchivedPage(storage::Archive& archive,
   jobs::ReadResponseFields(head.fields, "", fields);
   page.content_encoding = fields.content_encoding;
   page.body = storage::HttpBody(read->block);
-  DecodeContent(page);
+  DecodeContent(page, most_bytes);
   return page;
 }
 

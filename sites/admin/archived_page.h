@@ -24,9 +24,15 @@ struct ArchivedPage {
   std::string body;              // Without chunked and content coding.
 };
 
+// What a body may have once its coding is undone: for who reads it as a round
+// does, and for a person who asked for just that page. No bombs.
+inline constexpr size_t kMostReadBytes = size_t{50} << 20;
+inline constexpr size_t kMostShownBytes = size_t{256} << 20;
+
 // kNotFound if it has no archived content, or the operator released the file.
-absl::StatusOr<ArchivedPage> ReadArchivedPage(storage::Archive& archive,
-                                              const proto::PageRecord& record);
+absl::StatusOr<ArchivedPage> ReadArchivedPage(
+    storage::Archive& archive, const proto::PageRecord& record,
+    size_t most_bytes = kMostReadBytes);
 
 // The page's rel=canonical as the round that archived it recorded it; nothing
 // if there is none, or the file is gone. `data` is the site's folder.

@@ -16,7 +16,7 @@ class FederationControl {
   // Epoch, and the sites' names for their numbers. Cheap: asked with every
   // status.
   virtual void AddTo(admin::Status& status) = 0;
-  // All sites are to block the domain, or no longer.
+  // All sites are to block the domain, or no longer (kNotFound: they do not).
   virtual absl::Status Block(std::string_view domain, bool undo) = 0;
   // Seeds were added here; those that others own are to be handed over.
   virtual void OnInjected() = 0;

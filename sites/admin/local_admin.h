@@ -115,6 +115,9 @@ class LocalAdmin : public Admin {
 
  private:
   storage::CrawlDb& db() { return store_.crawl_db(); }
+  // Parts of Block(), with the others of the federation.
+  absl::Status TellOthersToBlock(const std::string& domain);
+  absl::StatusOr<int64_t> Unblock(const std::string& domain);
 
   const std::string config_file_;
   storage::SiteStore& store_;

@@ -121,7 +121,7 @@ absl::Status LocalAdmin::GetPageBody(const admin::GetPageRequest& request,
   absl::StatusOr<proto::PageRecord> record = Find(db(), *url);
   if (!record.ok()) return record.status();
   absl::StatusOr<ArchivedPage> page =
-      ReadArchivedPage(store_.archive(), *record);
+      ReadArchivedPage(store_.archive(), *record, kMostShownBytes);
   if (!page.ok()) return page.status();
   std::string_view rest = page->body;
   admin::PageBody piece;

@@ -59,28 +59,70 @@ absl::Status LocalAdmin::Block(const admin::BlockRequest& request,
                                admin::BlockChange& reply) {
   const absl::StatusOr<std::string> domain = CanonicalHost(request.domain());
   if (!domain.ok()) return domain.status();
-  const absl::StatusOr<int64_t> pages =
-      request.undo() ? db().Unblock(*domain) : db().Block(*domain);
-  if (absl::IsNotFound(pages.status())) {
-    return absl::NotFoundError(fmt::format(
-        "{} is not blocked; 'gannet block --list' shows what is", *domain));
-  }
+  absl::StatusOr<int64_t> pages =
+      request.undo() ? Unblock(*domain) : db().Block(*domain);
   if (!pages.ok()) return pages.status();
-  if (FederationControl* federation = federation_) {
-    if (absl::Status s = federation->Block(*domain, request.undo()); !s.ok()) {
-      return absl::Status(
-          s.code(),
-          fmt::format("{} is {} at this site, but the others could not be told "
-                      "({}); try again",
-                      *domain, request.undo() ? "no longer blocked" : "blocked",
-                      std::string(s.message())));
-    }
+  if (!request.undo()) {
+    if (absl::Status s = TellOthersToBlock(*domain); !s.ok()) return s;
   }
   reply.set_domain(*domain);
   reply.set_blocked(!request.undo());
   reply.set_pages(*pages);
   reply.set_is_public_suffix(IsSuffix(*domain));
+  if (config()->federation.map == MapSource::kFile) {
+    reply.set_note(
+        "this federation's map is a file: give the same command to every site");
+  }
   return absl::OkStatus();
+}
+
+// Here first: that is at once.
+absl::Status LocalAdmin::TellOthersToBlock(const std::string& domain) {
+  if (config()->federation.map != MapSource::kRegistrar) {
+    return absl::OkStatus();
+  }
+  FederationControl* const federation = federation_;
+  const absl::Status told =
+      federation == nullptr
+          ? absl::FailedPreconditionError("no agent runs here")
+          : federation->Block(domain, /*undo=*/false);
+  if (told.ok()) return told;
+  return absl::Status(
+      told.code(),
+      fmt::format("{} is blocked at this site, but the others could not be "
+                  "told ({}); {}",
+                  domain, std::string(told.message()),
+                  federation == nullptr
+                      ? "start it ('gannet serve') and give the command again"
+                      : "try again"));
+}
+
+// In the map first: if that fails, nothing has changed and it can be tried
+// again.
+absl::StatusOr<int64_t> LocalAdmin::Unblock(const std::string& domain) {
+  bool was_in_map = false;
+  if (config()->federation.map == MapSource::kRegistrar) {
+    FederationControl* const federation = federation_;
+    const absl::Status told =
+        federation == nullptr
+            ? absl::FailedPreconditionError(
+                  "no agent runs here: 'gannet serve' starts it")
+            : federation->Block(domain, /*undo=*/true);
+    was_in_map = told.ok();
+    if (!told.ok() && !absl::IsNotFound(told)) {
+      return absl::Status(
+          told.code(),
+          fmt::format("{} stays blocked: the others could not be told ({}); "
+                      "then try again",
+                      domain, std::string(told.message())));
+    }
+  }
+  absl::StatusOr<int64_t> pages = db().Unblock(domain);
+  if (!absl::IsNotFound(pages.status())) return pages;
+  // The watch may have been quicker to do what the map says.
+  if (was_in_map) return 0;
+  return absl::NotFoundError(fmt::format(
+      "{} is not blocked; 'gannet block --list' shows what is", domain));
 }
 
 absl::Status LocalAdmin::ListBlocked(const admin::ListBlockedRequest&,

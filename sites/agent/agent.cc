@@ -66,6 +66,7 @@ class Agent::Parts {
   Admin& admin() { return admin_; }
   absl::Status Reload(admin::Reloaded& reply) ABSL_LOCKS_EXCLUDED(reload_mu_);
   absl::Status Healthy();
+  absl::Status MustRestart();
   RoundRunner& runner() { return runner_; }
 
  private:
@@ -157,7 +158,7 @@ void Agent::Parts::AddToLook(admin::AgentStatus& status) {
   status.set_min_free_bytes(admin_.config()->archive.min_free);
   storage::MutexLock lock(&mu_);
   *status.mutable_reload() = reload_;
-  if (settings_.config.listen.admin.empty()) return;
+  if (!settings_.config.tls.IsComplete()) return;
   if (jobs::SteadyNow() - looked_at_certificate_ > kLookAtCertificate) {
     looked_at_certificate_ = jobs::SteadyNow();
     const auto expires = CheckTlsFiles(settings_.config.tls);
@@ -172,6 +173,14 @@ void Agent::Parts::AddToLook(admin::AgentStatus& status) {
 absl::Status Agent::Parts::Healthy() {
   if (runner_.ShowsLife()) return absl::OkStatus();
   return absl::UnavailableError("the thread that runs rounds hangs");
+}
+
+absl::Status Agent::Parts::MustRestart() {
+  absl::Status broken = store_.Broken();
+  if (absl::IsResourceExhausted(broken) && !rounds_.HasRoom()) {
+    return absl::OkStatus();  // It would only fail again.
+  }
+  return broken;
 }
 
 absl::Status Agent::Parts::TakeUp(const SiteConfig& file,
@@ -238,6 +247,7 @@ absl::Status Agent::Reload(admin::Reloaded& reply) {
   return parts_->Reload(reply);
 }
 absl::Status Agent::Healthy() { return parts_->Healthy(); }
+absl::Status Agent::MustRestart() { return parts_->MustRestart(); }
 
 std::string Agent::OneLine() {
   const admin::AgentStatus look = parts_->runner().Look();

@@ -52,6 +52,10 @@ class Agent {
   // kUnavailable if the thread that runs rounds hangs.
   absl::Status Healthy();
 
+  // Not OK: the store cannot be written to before it is opened again, and that
+  // may succeed now. kResourceExhausted after a full disk, once it has room.
+  absl::Status MustRestart();
+
   // "round 7, fetch: 120 of 300 pages": for `systemctl status`.
   std::string OneLine();
 

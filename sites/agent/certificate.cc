@@ -26,6 +26,20 @@ Certificate ReadCertificate(std::string_view pem) {
                      X509_free);
 }
 
+std::vector<Certificate> ReadCertificates(std::string_view pem) {
+  const std::unique_ptr<BIO, decltype(&BIO_free)> text(
+      BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), BIO_free);
+  std::vector<Certificate> certificates;
+  while (X509* next =
+             PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr)) {
+    certificates.emplace_back(next, X509_free);
+  }
+  return certificates;
+}
+
+// Of borrowed certificates.
+void FreeStack(STACK_OF(X509) * stack) { sk_X509_free(stack); }
+
 // All of it: a name with a zero byte in it is another name.
 std::string_view TextOf(const ASN1_STRING* text) {
   if (text == nullptr) return {};
@@ -95,6 +109,36 @@ std::optional<std::string> SiteNameOf(std::string_view pem) {
     return std::nullopt;
   }
   return name;
+}
+
+absl::Status CheckClientCertificate(std::string_view ca, std::string_view pem,
+                                    std::string_view chain) {
+  const Certificate certificate = ReadCertificate(pem);
+  if (certificate == nullptr) {
+    return absl::UnauthenticatedError("it shows no certificate");
+  }
+  const std::unique_ptr<X509_STORE, decltype(&X509_STORE_free)> trusted(
+      X509_STORE_new(), X509_STORE_free);
+  for (const Certificate& signer : ReadCertificates(ca)) {
+    X509_STORE_add_cert(trusted.get(), signer.get());
+  }
+  const std::vector<Certificate> between = ReadCertificates(chain);
+  const std::unique_ptr<STACK_OF(X509), decltype(&FreeStack)> links(
+      sk_X509_new_null(), FreeStack);
+  for (const Certificate& link : between) {
+    sk_X509_push(links.get(), link.get());
+  }
+  const std::unique_ptr<X509_STORE_CTX, decltype(&X509_STORE_CTX_free)> check(
+      X509_STORE_CTX_new(), X509_STORE_CTX_free);
+  if (X509_STORE_CTX_init(check.get(), trusted.get(), certificate.get(),
+                          links.get()) != 1 ||
+      X509_STORE_CTX_set_default(check.get(), "ssl_client") != 1) {
+    return absl::UnauthenticatedError("its certificate cannot be checked");
+  }
+  if (X509_verify_cert(check.get()) == 1) return absl::OkStatus();
+  return absl::UnauthenticatedError(fmt::format(
+      "its certificate is not one of this federation's CA: {}",
+      X509_verify_cert_error_string(X509_STORE_CTX_get_error(check.get()))));
 }
 
 absl::StatusOr<absl::Time> CheckTlsFiles(const TlsSection& tls) {

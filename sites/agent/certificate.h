@@ -31,6 +31,12 @@ bool IsAdministrator(std::string_view pem);
 // checked before; that the map knows the name, is not.
 std::optional<std::string> SiteNameOf(std::string_view pem);
 
+// Whether the first certificate of `pem` is signed, by way of those of `chain`
+// if need be, by one of `ca`, and good for a TLS client today.
+// kUnauthenticated says why not.
+absl::Status CheckClientCertificate(std::string_view ca, std::string_view pem,
+                                    std::string_view chain);
+
 // Until when the site's certificate is good. kInvalidArgument says which file
 // cannot be used and why: unreadable, no PEM, a key of another certificate.
 absl::StatusOr<absl::Time> CheckTlsFiles(const TlsSection& tls);

@@ -116,6 +116,7 @@ void ToMessage(const federation::FederationLook& look,
   reply.set_virtual_nodes(map.placement().virtual_nodes());
   reply.set_error(Utf8(look.error));
   reply.set_refused_calls(static_cast<int64_t>(look.refused_calls));
+  reply.set_cut_streams(static_cast<int64_t>(look.cut_streams));
   reply.set_refused_batches(static_cast<int64_t>(look.received.refused));
   reply.set_repeated_batches(static_cast<int64_t>(look.received.repeated));
   *reply.mutable_blocked() = map.blocked();

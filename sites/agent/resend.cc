@@ -108,8 +108,6 @@ uint32_t Resend::RedirectsBehind(const storage::Url& moved) const {
 
 absl::Status Resend::Walk(const federation::MapHolder& maps, const List& list,
                           int64_t& sent) {
-  const auto begun_with = maps.view();
-  const federation::Map& map = begun_with->map();
   std::map<storage::PageKey, uint32_t> batch;  // How many redirects.
   absl::Status status;
   const auto flush = [&] {
@@ -140,19 +138,7 @@ absl::Status Resend::Walk(const federation::MapHolder& maps, const List& list,
     if (status.ok()) status = store_.crawl_db().SendAgain(others);
     return status.ok();
   };
-  // Theirs now, or theirs before: the previous owner of what a site had that is
-  // gone is nobody. After two moves in haste who had it last is not known.
-  const bool previous_is_known =
-      federation::IsHandingOff(map) && !map.in_haste();
-  const auto is_wanted = [&](const storage::PageKey& page) {
-    const std::optional<storage::SiteId> owner =
-        begun_with->OwnerOf(page.bytes);
-    if (!owner.has_value()) return false;
-    if (list.reborn.contains(*owner)) return true;
-    return list.somebody_is_gone &&
-           (!previous_is_known ||
-            !begun_with->PreviousOwnerOf(page.bytes).has_value());
-  };
+  const federation::LostPages lost(list, maps.view());
   storage::Url from, url;
   absl::Status walked = store_.archive().ForEachOutlinks(
       [&](const storage::PageLinks& links) {
@@ -169,7 +155,7 @@ absl::Status Resend::Walk(const federation::MapHolder& maps, const List& list,
             continue;
           }
           storage::PageKey page = storage::PageKeyOf(url);
-          if (!is_wanted(page)) continue;
+          if (!lost.Contains(page.bytes)) continue;
           const auto [it, is_new] =
               batch.try_emplace(std::move(page), redirects);
           it->second = std::min(it->second, redirects);

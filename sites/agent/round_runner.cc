@@ -165,6 +165,7 @@ void RoundRunner::OnStopByOperator() {
 void RoundRunner::OnNothingToDo() {
   const absl::StatusOr<std::optional<absl::Time>> due = job_.NextDue();
   if (!due.ok()) return OnFailed(due.status());
+  const absl::Status may_begin = job_.MayBegin();
   bool finish = false;
   {
     storage::MutexLock lock(&mu_);
@@ -180,6 +181,8 @@ void RoundRunner::OnNothingToDo() {
     if (due->has_value() && **due > now) {
       look_again_ = std::min(look_again_, **due);
     }
+    // Who asked is told why, rather than that nothing is left.
+    if (!may_begin.ok()) EndWishes(may_begin);
     for (const std::shared_ptr<Wish>& wish : wishes_) {
       if (due->has_value() && **due <= now + wish->wait) continue;
       wish->is_done = finish = true;

@@ -32,6 +32,8 @@ class RoundsJob {
   // As jobs::Rounds::RunOne().
   virtual absl::StatusOr<bool> RunOne(const std::atomic<bool>& stop) = 0;
   virtual absl::StatusOr<std::optional<absl::Time>> NextDue() = 0;
+  // As jobs::Rounds::may_begin().
+  virtual absl::Status MayBegin() = 0;
   virtual absl::Status CheckProgress() = 0;
   // Who asked for rounds was told that nothing is left.
   virtual absl::Status NothingIsLeft() = 0;

@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "jobs/fetch/steady_now.h"
+#include "storage/mutex.h"
 
 namespace gannet::sites {
 namespace {
@@ -36,11 +39,42 @@ int AwaitSignal(absl::Duration at_most) {
   return std::max(0, sigtimedwait(&set, nullptr, &time));
 }
 
-// What systemd hears while the agent runs. Not thread-safe.
+// What systemd hears while the agent runs, and whether the agent can go on. In
+// a thread of its own: a look may wait for the disk, and signals must not.
 class Herald {
  public:
   Herald(Agent& agent, const ServiceManager& manager, Log& log)
-      : agent_(agent), manager_(manager), log_(log) {}
+      : agent_(agent), manager_(manager), log_(log) {
+    thread_ = std::thread([this] { Run(); });
+  }
+  ~Herald() {
+    {
+      storage::MutexLock lock(&mu_);
+      is_over_ = true;
+      changed_.SignalAll();
+    }
+    thread_.join();
+  }
+
+  // Agent::MustRestart(), at its last look.
+  absl::Status must_restart() ABSL_LOCKS_EXCLUDED(mu_) {
+    storage::MutexLock lock(&mu_);
+    return must_restart_;
+  }
+
+ private:
+  void Run() ABSL_LOCKS_EXCLUDED(mu_) {
+    const absl::Duration pause =
+        std::min(kLook, manager_.alive_every().value_or(kLook));
+    for (;;) {
+      Look();
+      absl::Status must_restart = agent_.MustRestart();
+      storage::MutexLock lock(&mu_);
+      must_restart_ = std::move(must_restart);
+      if (!is_over_) changed_.WaitFor(&mu_, pause);
+      if (is_over_) return;
+    }
+  }
 
   void Look() {
     const absl::Time now = jobs::SteadyNow();
@@ -63,26 +97,30 @@ class Herald {
     }
   }
 
-  absl::Duration pause() const {
-    return std::min(kLook, manager_.alive_every().value_or(kLook));
-  }
-
- private:
   Agent& agent_;
   const ServiceManager& manager_;
   Log& log_;
+  // Its thread's own.
   absl::Time next_alive_ = absl::InfinitePast();
   absl::Time next_status_ = absl::InfinitePast();
   std::string last_line_;
   bool has_complained_ = false;
+
+  storage::Mutex mu_;
+  storage::Condition changed_;
+  bool is_over_ ABSL_GUARDED_BY(mu_) = false;
+  absl::Status must_restart_ ABSL_GUARDED_BY(mu_);
+  std::thread thread_;
 };
 
-// Ends both beside the main thread, which goes on listening.
-ExitCode StopAgent(std::unique_ptr<Agent> agent,
-                   std::unique_ptr<storage::SiteStore> store, Log& log) {
+// Ends them beside the main thread, which goes on listening.
+void StopAgent(std::unique_ptr<Herald> herald, std::unique_ptr<Agent> agent,
+               std::unique_ptr<storage::SiteStore> store, ExitCode code,
+               Log& log) {
   const absl::Time started = jobs::SteadyNow();
   std::atomic<bool> is_done = false;
   std::thread stopper([&] {
+    herald.reset();
     agent.reset();
     store.reset();
     is_done = true;
@@ -98,13 +136,33 @@ ExitCode StopAgent(std::unique_ptr<Agent> agent,
                   {{"why",
                     "a caller's request takes too long; what is stored "
                     "is safe"}});
-      _exit(kDone);
+      _exit(code);
     }
   }
   stopper.join();
   log.Info("agent_stopped",
            {{"seconds", absl::ToDoubleSeconds(jobs::SteadyNow() - started)}});
-  return kDone;
+}
+
+// Until it is to end, and with which code.
+ExitCode AwaitEnd(Agent& agent, Herald& herald, const ServiceManager& manager,
+                  Log& log) {
+  for (;;) {
+    const int signal = AwaitSignal(kLook);
+    if (signal == SIGHUP) {
+      manager.Reloading();
+      admin::Reloaded reloaded;
+      (void)agent.Reload(reloaded);  // It says so itself.
+      manager.Ready();
+    } else if (signal != 0) {
+      log.Info("agent_stopping", {{"signal", int64_t{signal}}});
+      return kDone;
+    }
+    const absl::Status broken = herald.must_restart();
+    if (broken.ok()) continue;
+    log.Error("agent_must_restart", {{"error", std::string(broken.message())}});
+    return absl::IsResourceExhausted(broken) ? kDiskFull : kFailed;
+  }
 }
 
 }  // namespace
@@ -136,24 +194,11 @@ ExitCode RunAgent(std::unique_ptr<Agent> agent,
                   std::unique_ptr<storage::SiteStore> store,
                   const ServiceManager& manager, Log& log) {
   manager.Ready();
-  {
-    Herald herald(*agent, manager, log);
-    for (;;) {
-      herald.Look();
-      const int signal = AwaitSignal(herald.pause());
-      if (signal == SIGHUP) {
-        manager.Reloading();
-        admin::Reloaded reloaded;
-        (void)agent->Reload(reloaded);  // It says so itself.
-        manager.Ready();
-      } else if (signal != 0) {
-        log.Info("agent_stopping", {{"signal", int64_t{signal}}});
-        break;
-      }
-    }
-  }
+  auto herald = std::make_unique<Herald>(*agent, manager, log);
+  const ExitCode code = AwaitEnd(*agent, *herald, manager, log);
   manager.Stopping();
-  return StopAgent(std::move(agent), std::move(store), log);
+  StopAgent(std::move(herald), std::move(agent), std::move(store), code, log);
+  return code;
 }
 
 }  // namespace gannet::sites

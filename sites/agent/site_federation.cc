@@ -4,6 +4,7 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <random>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "sites/agent/federation_messages.h"
 #include "sites/agent/resend.h"
 #include "sites/agent/tls_credentials.h"
+#include "storage/mutex.h"
 #include "storage/url/domain.h"
 
 namespace gannet::sites {
@@ -90,6 +92,13 @@ absl::Status InNoneYet(const std::string& why) {
                   : "this site is not in its federation: " + why);
 }
 
+// kUnavailable is the word for an agent that does not answer; this one does.
+absl::Status SayOfOthers(const absl::Status& status) {
+  return absl::IsUnavailable(status)
+             ? absl::FailedPreconditionError(status.message())
+             : status;
+}
+
 }  // namespace
 
 proto::MapRules RulesOf(const SiteConfig& config) {
@@ -117,9 +126,12 @@ class SiteFederation::Parts {
   // What is sent again asks the membership.
   ~Parts() {
     if (resend != nullptr) resend->End();
+    // If that fails, URLs are sent once more.
+    if (sent != nullptr) (void)sent->Save(/*at_once=*/true);
   }
 
   absl::Status Start();
+  void OnStranger(const absl::Status& why) ABSL_LOCKS_EXCLUDED(mu);
   absl::StatusOr<Map> MapNow() {
     const auto view = membership->maps().view();
     if (view == nullptr) return InNoneYet(membership->Look().error);
@@ -136,9 +148,24 @@ class SiteFederation::Parts {
   std::unique_ptr<federation::SentUrls> sent;
   std::unique_ptr<Resend> resend;
   federation::BatchBytes reported_bytes;
+  std::atomic<int64_t> refused_handshakes = 0;
+  storage::Mutex mu;
+  absl::Time stranger_noted ABSL_GUARDED_BY(mu) = absl::InfinitePast();
   // The last, so that it ends first: it asks the others.
   std::unique_ptr<Membership> membership;
 };
+
+// Whoever scans the net comes a thousand times: a line a minute is enough.
+void SiteFederation::Parts::OnStranger(const absl::Status& why) {
+  ++refused_handshakes;
+  const absl::Time now = jobs::SteadyNow();
+  {
+    storage::MutexLock lock(&mu);
+    if (now - stranger_noted < absl::Minutes(1)) return;
+    stranger_noted = now;
+  }
+  log.Warning("stranger_refused", {{"error", std::string(why.message())}});
+}
 
 absl::Status SiteFederation::Parts::Start() {
   absl::Status lost;
@@ -185,7 +212,8 @@ absl::Status SiteFederation::Parts::Start() {
     if (auto expires = CheckTlsFiles(config.tls); !expires.ok()) {
       return expires.status();
     }
-    settings.server.credentials = TlsServerCredentials(config.tls);
+    settings.server.credentials = TlsServerCredentials(
+        config.tls, [this](const absl::Status& why) { OnStranger(why); });
     settings.server.site_name_of = SiteNameOf;
     settings.connect =
         TlsConnect(config.tls, federation::PeerChannelArguments());
@@ -246,12 +274,18 @@ jobs::FederationNow SiteFederation::Look() {
   if (now.map == nullptr) return now;
   auto may_crawl = membership.MayCrawl(now.map);
   // What cannot be read now is crawled later.
-  now.may_begin = membership.MayBeginRound() && may_crawl.ok();
+  now.may_begin = membership.MayBeginRound();
+  now.may_begin.Update(may_crawl.status());
   now.may_crawl = may_crawl.ok() ? *std::move(may_crawl)
                                  : [](std::string_view) { return false; };
   parts_->sent->Follow(*now.map);
   now.sent = &parts_->sent->cache();
   return now;
+}
+
+bool SiteFederation::IsOut() const {
+  const auto view = parts_->membership->maps().view();
+  return view != nullptr && view->self() == nullptr;
 }
 
 absl::Status SiteFederation::OnSettled() { return parts_->sent->Save(); }
@@ -285,20 +319,13 @@ void SiteFederation::AddTo(admin::Status& status) {
 }
 
 absl::Status SiteFederation::Block(std::string_view domain, bool undo) {
-  if (parts_->membership->MapIsAFile()) {
-    return absl::FailedPreconditionError(
-        "this federation's map is a file: give the same command to every site");
-  }
   const std::string name(domain);
-  return parts_->membership
-      ->Change([&](const Map& map) -> absl::StatusOr<Map> {
-        auto next = undo ? federation::Unblock(map, name)
-                         : federation::Block(map, name);
-        // Blocked by this site only, before there was a federation.
-        if (undo && absl::IsNotFound(next.status())) return map;
-        return next;
-      })
-      .status();
+  return SayOfOthers(parts_->membership
+                         ->Change([&](const Map& map) {
+                           return undo ? federation::Unblock(map, name)
+                                       : federation::Block(map, name);
+                         })
+                         .status());
 }
 
 void SiteFederation::OnInjected() { parts_->membership->OnForeignPages(); }
@@ -318,6 +345,7 @@ absl::Status SiteFederation::Get(const admin::GetFederationRequest& request,
   const auto cache = parts_->sent->cache().counts();
   state.set_sent_cache_lookups(static_cast<int64_t>(cache.lookups));
   state.set_sent_cache_hits(static_cast<int64_t>(cache.hits));
+  state.set_refused_handshakes(parts_->refused_handshakes);
   return absl::OkStatus();
 }
 
@@ -331,9 +359,13 @@ absl::Status SiteFederation::Change(
   if (request.verb() == "join" && parts_->membership->MapIsAFile()) {
     next = parts_->membership->MapWithSelf();
   } else if (request.verb() == "join") {
+    if (!request.address().empty()) {
+      absl::Status s = federation::CheckPeerAddress(request.address());
+      if (!s.ok()) return s;
+    }
     if (absl::Status s = parts_->membership->JoinNow(request.address());
         !s.ok()) {
-      return s;
+      return SayOfOthers(s);
     }
     next = parts_->MapNow();
   } else if (request.verb() == "rules") {
@@ -347,11 +379,7 @@ absl::Status SiteFederation::Change(
     if (!change.ok()) return change.status();
     next = parts_->membership->Change(*change);
   }
-  if (absl::IsUnavailable(next.status())) {
-    // Another site does not answer; this agent does.
-    return absl::FailedPreconditionError(next.status().message());
-  }
-  if (!next.ok()) return next.status();
+  if (!next.ok()) return SayOfOthers(next.status());
   reply.set_epoch(next->epoch());
   reply.set_term(federation::TermNumber(next->term()));
   reply.set_moves(federation::IsHandingOff(*next));

@@ -34,6 +34,7 @@ class SiteFederation : public FederationControl, public jobs::FederationPart {
   ~SiteFederation() override;
 
   jobs::FederationNow Look() override;
+  bool IsOut() const override;
   absl::Status OnSettled() override;
   federation::BatchBytes TakeBytesSent() override;
 

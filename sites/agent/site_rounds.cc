@@ -41,6 +41,8 @@ absl::StatusOr<std::optional<absl::Time>> SiteRounds::NextDue() {
   return store_.crawl_db().NextDue();
 }
 
+absl::Status SiteRounds::MayBegin() { return current()->rounds.may_begin(); }
+
 absl::Status SiteRounds::CheckProgress() {
   return current()->rounds.CheckProgress();
 }

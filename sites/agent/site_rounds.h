@@ -25,6 +25,7 @@ class SiteRounds : public RoundsJob {
 
   absl::StatusOr<bool> RunOne(const std::atomic<bool>& stop) override;
   absl::StatusOr<std::optional<absl::Time>> NextDue() override;
+  absl::Status MayBegin() override;
   absl::Status CheckProgress() override;
   absl::Status NothingIsLeft() override;
   bool HasOpenRound() override;

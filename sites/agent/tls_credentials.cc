@@ -8,7 +8,9 @@
 #include <grpcpp/security/tls_certificate_verifier.h>
 #include <grpcpp/security/tls_credentials_options.h>
 
+#include <fstream>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "sites/agent/certificate.h"
@@ -54,15 +56,56 @@ class IsSite : public grpcx::ExternalCertificateVerifier {
   const std::string name_;  // Empty: any site.
 };
 
+// What OpenSSL would check during the handshake, right after it and before the
+// first call: here a refusal can be counted. That the caller has the key of the
+// certificate it shows, the handshake has proved.
+class IsOfTheCa : public grpcx::ExternalCertificateVerifier {
+ public:
+  IsOfTheCa(std::string ca_file,
+            std::function<void(const absl::Status&)> on_stranger)
+      : ca_file_(std::move(ca_file)), on_stranger_(std::move(on_stranger)) {}
+
+  bool Verify(grpcx::TlsCustomVerificationCheckRequest* request,
+              std::function<void(grpc::Status)>, grpc::Status* sync) override {
+    const grpc::string_ref pem = request->peer_cert();
+    const grpc::string_ref chain = request->peer_cert_full_chain();
+    std::ifstream in(ca_file_);  // Small, and perhaps renewed.
+    std::ostringstream ca;
+    ca << in.rdbuf();
+    const absl::Status status = CheckClientCertificate(
+        ca.str(), {pem.data(), pem.size()}, {chain.data(), chain.size()});
+    if (!status.ok()) {
+      on_stranger_(status);
+      *sync = grpc::Status(grpc::StatusCode::UNAUTHENTICATED,
+                           std::string(status.message()));
+    }
+    return true;  // It was decided at once.
+  }
+  void Cancel(grpcx::TlsCustomVerificationCheckRequest*) override {}
+
+ private:
+  const std::string ca_file_;
+  const std::function<void(const absl::Status&)> on_stranger_;
+};
+
 }  // namespace
 
 std::shared_ptr<grpc::ServerCredentials> TlsServerCredentials(
-    const TlsSection& tls) {
+    const TlsSection& tls,
+    std::function<void(const absl::Status&)> on_stranger) {
   grpcx::TlsServerCredentialsOptions options(Files(tls));
   options.watch_root_certs();
   options.watch_identity_key_cert_pairs();
-  options.set_cert_request_type(
-      GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  if (on_stranger) {
+    options.set_cert_request_type(
+        GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_BUT_DONT_VERIFY);
+    options.set_certificate_verifier(
+        grpcx::ExternalCertificateVerifier::Create<IsOfTheCa>(
+            tls.ca, std::move(on_stranger)));
+  } else {
+    options.set_cert_request_type(
+        GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  }
   return grpcx::TlsServerCredentials(options);
 }
 

@@ -11,13 +11,17 @@
 #include <memory>
 #include <string>
 
+#include "absl/status/status.h"
 #include "sites/config/site_config.h"
 
 namespace gannet::sites {
 
-// Callers must show a certificate that the CA has signed.
+// Callers must show a certificate that the CA has signed; who does not is sent
+// away before it can call anything. With `on_stranger` that is told, by threads
+// of gRPC's: TLS alone would refuse without a word to either side.
 std::shared_ptr<grpc::ServerCredentials> TlsServerCredentials(
-    const TlsSection& tls);
+    const TlsSection& tls,
+    std::function<void(const absl::Status& why)> on_stranger = nullptr);
 
 // Makes channels to other sites: address, and the name that the certificate of
 // who answers must have ("": that of any site of the CA).

@@ -241,7 +241,8 @@ void Read(YamlSection section, FederationSection& federation) {
   section.Text("address", federation.address, kHostPortAllowed, is_right);
   section.Number("capacity", federation.capacity, 1, 1000);
   section.Flag("insecure_peers", federation.insecure_peers);
-  section.Size("cache", federation.cache, 64 << 10, uint64_t{1} << 40);
+  // It is kept as one message, and these have at most 2 GiB.
+  section.Size("cache", federation.cache, 64 << 10, uint64_t{1} << 30);
   section.Number("gain_every", federation.gain_every, 1, 1'000'000);
   section.Choice("channel", federation.channel,
                  {{"domain", federation::ChannelUnit::kDomain},

@@ -36,7 +36,8 @@ std::string ChangeForPeople(const admin::BlockChange& change) {
                      change.domain(), change.pages());
 }
 
-void NoteSuffix(const admin::BlockChange& change) {
+void Note(const admin::BlockChange& change) {
+  if (!change.note().empty()) fmt::print(stderr, "note: {}\n", change.note());
   if (!change.blocked() || !change.is_public_suffix()) return;
   fmt::print(stderr,
              "note: {} is a public suffix: only the host of that name is "
@@ -60,11 +61,11 @@ ExitCode Block(const Flags& flags) {
   return AskSite<admin::BlockRequest, admin::BlockChange>(
       flags.site, &Admin::Block, request,
       [](const admin::BlockChange& change) {
-        NoteSuffix(change);
+        Note(change);
         return ChangeForPeople(change);
       },
       [](const admin::BlockChange& change) {
-        NoteSuffix(change);
+        Note(change);
         return MessageJson(change);
       });
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/time/clock.h"
 #include "jobs/fetch/steady_now.h"
@@ -23,6 +24,26 @@ struct Flags {
   std::string wait;
 };
 
+// And who is not done: one that is away holds it up.
+std::string Moving(const admin::FederationState& state) {
+  const auto& done = state.handing_off().sites_done();
+  std::vector<std::string> not_done;
+  for (const admin::FederationSite& site : state.sites()) {
+    if (site.state() == "invited" ||
+        std::find(done.begin(), done.end(), site.name()) != done.end()) {
+      continue;
+    }
+    const bool is_away = !site.is_self() && !site.alive();
+    not_done.push_back(site.name() + (is_away ? " (AWAY)" : ""));
+  }
+  return fmt::format(
+      "channels move for epoch {}: {} pages left, {} of {} sites are done{}\n",
+      state.handing_off().epoch(), WithCommas(state.handing_off().pages_left()),
+      done.size(), done.size() + not_done.size(),
+      not_done.empty() ? ""
+                       : fmt::format(", not {}", fmt::join(not_done, ", ")));
+}
+
 std::string Head(const admin::FederationState& state) {
   std::string text = fmt::format(
       "epoch {}, term {}; {}; placement {}; exchange {}\n", state.epoch(),
@@ -33,17 +54,7 @@ std::string Head(const admin::FederationState& state) {
                         state.registrar_reachable() ? "" : " (AWAY)"),
       state.placement(), state.exchange());
   if (state.paused()) text += "paused: no site begins a round\n";
-  if (state.has_handing_off()) {
-    const admin::HandingOff& moving = state.handing_off();
-    text += fmt::format(
-        "channels move for epoch {}: {} pages left, {} of {} sites are done\n",
-        moving.epoch(), WithCommas(moving.pages_left()),
-        moving.sites_done_size(),
-        std::count_if(state.sites().begin(), state.sites().end(),
-                      [](const admin::FederationSite& site) {
-                        return site.state() != "invited";
-                      }));
-  }
+  if (state.has_handing_off()) text += Moving(state);
   return text + (state.quiet() ? "quiet: nothing is left to do\n" : "");
 }
 

@@ -276,6 +276,13 @@ void AddFederation(const admin::FederationState& state, Families& out) {
   out.Counter("gannet_peer_calls_refused_total",
               "Calls of strangers and of broken peers.",
               static_cast<double>(state.refused_calls()));
+  out.Counter("gannet_peer_handshakes_refused_total",
+              "Callers without a certificate of the federation's CA.",
+              static_cast<double>(state.refused_handshakes()));
+  out.Counter("gannet_exchange_streams_cut_total",
+              "Streams of other sites that ended without a word: they stopped, "
+              "the line broke, or a message was too large to be read.",
+              static_cast<double>(state.cut_streams()));
   out.Counter("gannet_exchange_batches_refused_total",
               "Batches that another site sent and that could not be taken.",
               static_cast<double>(state.refused_batches()));

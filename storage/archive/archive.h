@@ -141,6 +141,12 @@ class Archive {
   // Any other error is final.
   absl::StatusOr<ArchiveState> Sync();
 
+  // Not OK: a write has failed, and only a new Open() goes on.
+  absl::Status broken() ABSL_LOCKS_EXCLUDED(mu_) {
+    MutexLock lock(&mu_);
+    return broken_;
+  }
+
   // REQUIRES: the DB holds `state`, on disk. Finishes the full files that it
   // covers. An error here (a full disk) harms nothing: they stay .open and the
   // next call tries again.

@@ -183,6 +183,7 @@ absl::StatusOr<std::vector<std::string>> CrawlDb::Blocked() {
 }
 
 uint64_t CrawlDb::block_changes() const { return store_->block_changes(); }
+absl::Status CrawlDb::broken() const { return store_->broken(); }
 
 bool CrawlDb::IsBlocked(const PageKey& page) {
   StripeLocks locks(*store_, {page.bytes});

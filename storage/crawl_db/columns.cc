@@ -7,6 +7,7 @@
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/table_properties_collectors.h>
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstring>
 #include <string_view>
@@ -38,7 +39,7 @@ class NoLog : public rocksdb::Logger {
 };
 
 rocksdb::ColumnFamilyOptions Common(
-    const std::shared_ptr<rocksdb::Cache>& cache) {
+    const std::shared_ptr<rocksdb::Cache>& cache, const StoreMemory& memory) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = cache;
   table.block_size = 8 << 10;
@@ -48,7 +49,11 @@ rocksdb::ColumnFamilyOptions Common(
   table.cache_index_and_filter_blocks = false;
 
   rocksdb::ColumnFamilyOptions options;
-  options.write_buffer_size = 32 << 20;
+  // A quarter of what all columns have together: an empty one takes an eighth
+  // of this (and a filter's part), so that eight small ones leave most to the
+  // large.
+  options.write_buffer_size =
+      std::min<uint64_t>(32 << 20, memory.write_buffer_bytes / 4);
   options.target_file_size_base = 32 << 20;
   options.level_compaction_dynamic_level_bytes = true;
   options.compression = rocksdb::kLZ4Compression;
@@ -113,24 +118,24 @@ std::vector<rocksdb::ColumnFamilyDescriptor> MakeColumns(
     const StoreMemory& memory) {
   const auto cache = rocksdb::NewLRUCache(memory.block_cache_bytes);
 
-  auto meta = Common(cache);
-  auto pages = Common(cache);
+  auto meta = Common(cache, memory);
+  auto pages = Common(cache, memory);
   AddFilter(pages);
-  auto frontier = Common(cache);
+  auto frontier = Common(cache, memory);
   CompactOnDeletions(frontier);
-  auto schedule = Common(cache);
+  auto schedule = Common(cache, memory);
   CompactOnDeletions(schedule);
-  auto hosts = Common(cache);
+  auto hosts = Common(cache, memory);
   AddFilter(hosts);
   hosts.merge_operator = std::make_shared<AddCounts>();
   // A host that is found again and again would pile up operands.
   hosts.max_successive_merges = 32;
-  auto rounds = Common(cache);
+  auto rounds = Common(cache, memory);
   CompactOnDeletions(rounds);
-  auto deferred = Common(cache);
+  auto deferred = Common(cache, memory);
   AddFilter(deferred);
   CompactOnDeletions(deferred);
-  auto outbox = Common(cache);
+  auto outbox = Common(cache, memory);
   AddFilter(outbox);
   CompactOnDeletions(outbox);
 

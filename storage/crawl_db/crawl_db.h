@@ -364,11 +364,14 @@ class CrawlDb {
   // Cuts the next batch out of the pages of these hosts, in their order,
   // synced: the pages are known here no longer. Those of the open round stay. A
   // host's record goes with the last of its pages, or alone. No more than about
-  // these bytes, but at least one page.
+  // these bytes, but at least one page. With a `cursor` (empty at first) it
+  // goes on where the last cut ended if that was in the first of the hosts, as
+  // CutOutbox() does; a page that comes behind it is left for who looks again.
   // kFailedPrecondition: OpenPair() was not called for these lives.
   absl::StatusOr<PagesCut> CutPages(const Peer& to,
                                     absl::Span<const HostKey> hosts,
-                                    size_t most, size_t most_bytes = 1 << 20);
+                                    size_t most, size_t most_bytes = 1 << 20,
+                                    std::string* cursor = nullptr);
   // Cuts a batch that says: what moves to you because of that change of the
   // map, you have with this. Later changes have higher numbers. Nothing if that
   // was said before (sent_pair()).
@@ -381,10 +384,10 @@ class CrawlDb {
 
   // Takes a batch, synced. One that came before changes nothing. kOutOfRange:
   // it is not the next. kInvalidArgument: something in it cannot be.
+  // kFailedPrecondition: it was sent to another life of this site.
   absl::StatusOr<Receipt> Receive(Delivery delivery, const Moment& moment)
       ABSL_LOCKS_EXCLUDED(receive_mu_);
   absl::StatusOr<proto::ReceivedPair> received_pair(const Peer& from);
-  // kFailedPrecondition: it was sent to another life of this site.
   // The last epoch for which that life of a site has moved all; 0: none.
   absl::StatusOr<uint64_t> completed_for(const Peer& from);
 
@@ -457,6 +460,9 @@ class CrawlDb {
   // Grows whenever the list changes. Cheap: for who must notice at once, and
   // cannot afford to look every page up.
   uint64_t block_changes() const;
+  // Not OK: a write has failed (its code says why), and nothing more is written
+  // until the crawl DB is opened again.
+  absl::Status broken() const;
 
   // --- Invariants (verify.cc) ------------------------------------------------
 

@@ -69,7 +69,8 @@ int64_t RestOf(const proto::HostRecord& record) {
 
 absl::StatusOr<PagesCut> CrawlDb::CutPages(const Peer& to,
                                            absl::Span<const HostKey> hosts,
-                                           size_t most, size_t most_bytes) {
+                                           size_t most, size_t most_bytes,
+                                           std::string* cursor) {
   StripeLocks locks(*store_);
   auto pair = OpenedPair(to);
   if (!pair.ok()) return pair.status();
@@ -83,6 +84,10 @@ absl::StatusOr<PagesCut> CrawlDb::CutPages(const Peer& to,
   };
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
       rocksdb::ReadOptions(), store_->column(Column::kPages)));
+  // From its beginning, a large host would be read anew for each cut, over the
+  // tombstones of all cuts before.
+  const std::string begin = cursor != nullptr ? *cursor : "";
+  std::string end;
   for (const HostKey& host : hosts) {
     if (is_full()) break;
     if (!IsHostKey(host.bytes)) {
@@ -90,14 +95,17 @@ absl::StatusOr<PagesCut> CrawlDb::CutPages(const Peer& to,
     }
     int64_t taken = 0, in_round = 0;
     bool more = false;
-    for (it->Seek(host.bytes); it->Valid() && it->key().starts_with(host.bytes);
-         it->Next()) {
+    for (it->Seek(begin.starts_with(host.bytes) ? begin : host.bytes);
+         it->Valid() && it->key().starts_with(host.bytes); it->Next()) {
       const std::string_view page(it->key().data(), it->key().size());
       if (store_->IsClaimed(page)) {
         ++in_round;
         continue;
       }
-      if (more = is_full(); more) break;
+      if (more = is_full(); more) {
+        end = page;
+        break;
+      }
       proto::MovedPage& moved = *cut.batch.add_pages();
       moved.set_page(page.data(), page.size());
       proto::PageRecord& record = *moved.mutable_record();
@@ -121,7 +129,10 @@ absl::StatusOr<PagesCut> CrawlDb::CutPages(const Peer& to,
     }
     result.pages += taken;
     result.in_round += in_round;
-    if (more || in_round > 0) {
+    // Of the open round, or come behind the cursor.
+    absl::StatusOr<int64_t> left = HostPages(host);
+    if (!left.ok()) return left.status();
+    if (more || *left > taken) {
       edit.host_pages[host.bytes] -= taken;
       if (more) break;
       ++result.hosts_done;
@@ -149,11 +160,12 @@ absl::StatusOr<PagesCut> CrawlDb::CutPages(const Peer& to,
     }
     ++result.hosts_done;
   }
-  if (cut.batch.pages_size() == 0 && cut.batch.hosts_size() == 0) {
-    return result;
+  if (cut.batch.pages_size() > 0 || cut.batch.hosts_size() > 0) {
+    absl::Status s = FinishCut(edit, to.site, *pair, cut);
+    if (!s.ok()) return s;
+    result.sequence = cut.sequence;
   }
-  if (absl::Status s = FinishCut(edit, to.site, *pair, cut); !s.ok()) return s;
-  result.sequence = cut.sequence;
+  if (cursor != nullptr) *cursor = end;
   return result;
 }
 

@@ -148,6 +148,10 @@ class Store {
     ++block_changes_;
   }
   uint64_t block_changes() const { return block_changes_; }
+  absl::Status broken() const ABSL_LOCKS_EXCLUDED(commit_mu_) {
+    MutexLock lock(&commit_mu_);
+    return broken_;
+  }
 
   // Where the schedule of pages may begin: everything earlier was taken, and
   // its tombstones need not be stepped over again.

@@ -124,6 +124,11 @@ absl::StatusOr<int64_t> SiteStore::Complete(
   return completed;
 }
 
+absl::Status SiteStore::Broken() {
+  const absl::Status crawl_db = crawl_db_->broken();
+  return crawl_db.ok() ? archive_->broken() : crawl_db;
+}
+
 absl::Status SiteStore::FinishArchiveFile() {
   MutexLock lock(&complete_mu_);
   // Not a Sync(): only what the DB holds by now may end a file.

@@ -56,6 +56,10 @@ class SiteStore {
   // a kill at any moment leaves what Archive::Open() expects after a rollover.
   absl::Status FinishArchiveFile();
 
+  // Not OK: a write has failed, and nothing more is written until the store is
+  // opened again. kResourceExhausted: the disk was full.
+  absl::Status Broken();
+
   // Copies the site into a new folder, while others write: a checkpoint of
   // the crawl DB, and the archive as far as it knows it (backup.cc). The folder
   // is there only when all of it is. kInvalidArgument if it exists already;

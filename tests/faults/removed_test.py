@@ -12,8 +12,8 @@ class Removed(FaultsTest):
     def lose(self, lab: FaultLab, name: str,
              is_to_return: bool = False) -> tuple[Member, collections.Counter[str]]:
         """Kills and removes it. Returns it, and what it knew: all of that may be fetched once more,
-        for nobody else knows what it has fetched. If it returns, it first ends its open round: it
-        does not know yet that it was removed."""
+        for nobody else knows what it has fetched. If it returns, it goes on with its open round
+        until it hears that it was removed."""
         site = lab.sites.pop(name)
         if is_to_return:
             lab.kill(site)

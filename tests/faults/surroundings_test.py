@@ -99,8 +99,10 @@ class FullDisk(FaultsTest):
         zurich.wait_for(lambda: self.rounds_error(zurich), 30, "a round to fail")
         (zurich.folder / "filler").unlink()
         if reserved:
-            # After a write that failed, the crawl DB wants to be opened again.
-            zurich.stop()
+            # After a write that failed, the crawl DB must be opened again: the agent ends by
+            # itself, with the exit code for a full disk, and systemd would start it again.
+            self.assertEqual(zurich.agent.wait(timeout=30), 3, zurich.log()[-2000:])
+            zurich.agent = None
             zurich.serve()
         # It goes on by itself: some seconds, not the minute after which other failures are tried
         # again. The crawl DB itself needs up to five.

@@ -102,7 +102,7 @@ class Receiver : public federation::PeerVerbs {
     reply.set_last(receipt->last);
     return absl::OkStatus();
   }
-  void OnUnreadable(const std::optional<storage::Peer>&) override {}
+  void OnCut(const std::optional<storage::Peer>&) override {}
   absl::Status RefuseStream(absl::Status why) override { return why; }
 
 #define GANNET_NOT_HERE(Verb, Request, Reply)                         \

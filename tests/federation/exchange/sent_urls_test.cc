@@ -130,6 +130,33 @@ TEST_F(SentUrlsTest, EachDayASixteenthIsForgotten) {
   EXPECT_NEAR(Known(kParis), 875, 40);
 }
 
+TEST_F(SentUrlsTest, SmallRoundsDoNotWriteItAgainAndAgain) {
+  Follow(map_);
+  ASSERT_TRUE(sent_->Save().ok());
+  RememberAll();
+  now_ += absl::Seconds(5);
+  ASSERT_TRUE(sent_->Save().ok());
+  Load();
+  Follow(map_);
+  EXPECT_EQ(Known(kParis), 0);  // Sent once more: no harm.
+  RememberAll();
+  now_ += absl::Minutes(1);
+  ASSERT_TRUE(sent_->Save().ok());
+  Load();
+  Follow(map_);
+  EXPECT_EQ(Known(kParis), 1000);
+  // At the end, and when something was forgotten, it is not waited.
+  sent_->cache().Clear(kParis);
+  ASSERT_TRUE(sent_->Save(/*at_once=*/true).ok());
+  Load();
+  Follow(map_);
+  EXPECT_EQ(Known(kParis), 0);
+  Follow(Remove(map_, "oslo").value());
+  ASSERT_TRUE(sent_->Save().ok());
+  Load();
+  EXPECT_EQ(Known(kOslo), 0);
+}
+
 TEST_F(SentUrlsTest, ADamagedOrOtherCacheIsAnEmptyOne) {
   Follow(map_);
   RememberAll();

@@ -144,12 +144,37 @@ class HandOffTest : public testing::Test {
       for (const proto::MovedPage& page : cut.batch.pages()) {
         if (!view->IsMine(page.page())) receiver.hand_off->WalkAgain();
       }
-      ASSERT_TRUE(cut.batch.urls().empty());
+      for (const proto::FoundUrl& url : cut.batch.urls()) {
+        const storage::Found found{PageKey{url.page()}, url.cash()};
+        const SiteId owner = view->OwnerOf(url.page()).value();
+        if (owner == to) {
+          delivery.mine.push_back(found);
+        } else {
+          delivery.forwarded.emplace_back(owner, found);
+        }
+      }
       const auto receipt = receiver.db->Receive(delivery, {kNow});
       ASSERT_TRUE(receipt.ok()) << receipt.status();
       const storage::Peer by{to, receiver.db->identity()->incarnation()};
       ASSERT_TRUE(sender.db->Acknowledge(by, receipt->last).ok());
     }
+  }
+  // As the pump does, after what the hand-off has cut.
+  static void CutOutbox(TestSite& site, SiteId to) {
+    ASSERT_TRUE(site.db->OpenPair({to, 7}).ok());
+    ASSERT_TRUE(site.db->CutOutbox({to, 7}, 1000).ok());
+  }
+  // So many that the site owns by `map`.
+  static std::vector<PageKey> PagesOf(const Map& map, SiteId site,
+                                      size_t most) {
+    const auto view = MapView::Create(map, "tokyo").value();
+    std::vector<PageKey> pages;
+    for (int h = 1000; pages.size() < most; ++h) {
+      if (view->OwnerOf(PageOf(h, 0).bytes) == site) {
+        pages.push_back(PageOf(h, 0));
+      }
+    }
+    return pages;
   }
   // Steps and carries until all are done.
   void Settle(const Map& map, std::vector<TestSite*> sites) {
@@ -227,6 +252,68 @@ TEST_F(HandOffTest, ASiteThatLeavesHandsOverEverything) {
   EXPECT_TRUE(paris_.Step(FinishHandOff(leaving).value()));
 }
 
+// A second later nobody takes anything from it any more.
+TEST_F(HandOffTest, ASiteThatLeavesIsNotDoneBeforeItsOutboxesAreEmpty) {
+  Know(two_, 40, 3);
+  const Map leaving = Leave(two_, "paris").value();
+  const auto urls = PagesOf(leaving, SiteId{1}, 3);
+  ASSERT_TRUE(paris_.db->OpenPair({SiteId{1}, 7}).ok());
+  // One waits, one is deferred, one has gained; as an update leaves them.
+  OpenRound(paris_, 1);
+  storage::Completion done;
+  done.page = paris_.db->FetchList({}, 1)->front();
+  done.outcome.set_state(proto::FETCHED);
+  done.outlinks = urls;
+  ASSERT_EQ(*paris_.db->Complete({done}, {}, {}), 1);
+  ASSERT_TRUE(paris_.db->SetPhase(proto::UPDATE).ok());
+  storage::Settlement batch;
+  batch.cursor = std::max({urls[0], urls[1], urls[2]}).bytes;
+  const int64_t cash = paris_.db->totals().round / 3;
+  batch.remote.emplace_back(SiteId{1}, storage::Found{urls[0], cash});
+  batch.deferred.push_back(storage::Found{urls[1], cash});
+  batch.gains.emplace_back(SiteId{1}, storage::Found{urls[2], cash});
+  ASSERT_TRUE(paris_.db->Settle(batch, {kNow}).ok());
+  ASSERT_TRUE(paris_.db->CloseRound("{}").ok());
+
+  for (int i = 0; i < 300; ++i) {
+    EXPECT_FALSE(paris_.Step(leaving));
+    (void)tokyo_.Step(leaving);
+    Carry(leaving);
+  }
+  EXPECT_EQ(*tokyo_.db->completed_for({SiteId{2}, 7}), PlacedStamp(leaving));
+  EXPECT_TRUE(paris_.hand_off->progress().is_waiting);
+  EXPECT_NE(paris_.hand_off->progress().handed_off, PlacedStamp(leaving));
+  CutOutbox(paris_, SiteId{1});
+  EXPECT_FALSE(paris_.Step(leaving));  // On their way is not there.
+  Settle(leaving, {&tokyo_, &paris_});
+  for (const PageKey& url : urls) EXPECT_TRUE(tokyo_.db->GetPage(url).ok());
+  EXPECT_EQ(paris_.FailedChecks(), "");
+}
+
+TEST_F(HandOffTest, NorBeforeWhatOthersSentItBeforeTheyKnewHasGoneOn) {
+  const Map three = FinishHandOff(three_).value();
+  const Map leaving = Leave(three, "paris").value();
+  // Tokyo takes it for Paris's still; it is Oslo's.
+  const PageKey url = PagesOf(leaving, SiteId{3}, 1)[0];
+  ASSERT_TRUE(tokyo_.db->SendAgain({{SiteId{2}, storage::Found{url}}}).ok());
+  CutOutbox(tokyo_, SiteId{2});
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_FALSE(paris_.Step(leaving));
+    (void)oslo_.Step(leaving);
+    CarryFrom(leaving, SiteId{2}, SiteId{1});
+    CarryFrom(leaving, SiteId{2}, SiteId{3});
+    CarryFrom(leaving, SiteId{3}, SiteId{2});
+  }
+  for (int i = 0; i < 100; ++i) {
+    (void)tokyo_.Step(leaving);
+    Carry(leaving);
+    EXPECT_FALSE(paris_.Step(leaving));
+  }
+  CutOutbox(paris_, SiteId{3});
+  Settle(leaving, {&tokyo_, &paris_, &oslo_});
+  EXPECT_TRUE(oslo_.db->GetPage(url).ok());
+}
+
 TEST_F(HandOffTest, NobodyIsToldCompleteWhileTheOpenRoundHasItsPages) {
   Know(two_, 40, 3);
   OpenRound(tokyo_, 1000);
@@ -300,6 +387,71 @@ TEST_F(HandOffTest, OneThatIsAwayDoesNotHoldUpTheOthers) {
                   .ok());
   EXPECT_GT(paris_.db->totals().KnownPages(), 0);
   paris_.unreachable.clear();
+  Settle(leaving, {&tokyo_, &paris_, &oslo_});
+  ExpectAllInPlace(leaving, {&tokyo_, &paris_, &oslo_});
+}
+
+TEST_F(HandOffTest, WhoIsAwayHoldsUpNeitherCompleteNorSeedsForTheOthers) {
+  Know(two_, 120, 5);
+  // All is Oslo's that moves, and it takes nothing.
+  const auto step = [&] {
+    for (int i = 0; i < 300; ++i) {
+      EXPECT_FALSE(tokyo_.Step(three_));
+      (void)paris_.Step(three_);
+      CarryFrom(three_, SiteId{1}, SiteId{2});
+      CarryFrom(three_, SiteId{2}, SiteId{1});
+    }
+  };
+  step();
+  EXPECT_TRUE(tokyo_.hand_off->progress().is_waiting);
+  EXPECT_GT(tokyo_.hand_off->progress().pages_left, 0);
+  EXPECT_EQ(*paris_.db->completed_for({SiteId{1}, 7}), PlacedStamp(three_));
+  EXPECT_EQ(tokyo_.db->sent_pair(SiteId{3})->completed_for(), 0u);
+
+  const auto seeds = PagesOf(three_, SiteId{2}, 5);
+  ASSERT_TRUE(tokyo_.db->Inject(seeds, kNow).ok());
+  tokyo_.hand_off->WalkAgain();
+  step();
+  EXPECT_TRUE(tokyo_.hand_off->progress().is_waiting);
+  for (const PageKey& seed : seeds) EXPECT_TRUE(paris_.db->GetPage(seed).ok());
+  pages_ += static_cast<int64_t>(seeds.size());
+  Settle(three_, {&tokyo_, &paris_, &oslo_});
+  ExpectAllInPlace(three_, {&tokyo_, &paris_, &oslo_});
+}
+
+TEST_F(HandOffTest, WhoGetsPagesIsToldCompleteThoughOthersAreAway) {
+  const Map three = FinishHandOff(three_).value();
+  Know(three, 120, 5);
+  const Map leaving = Leave(three, "paris").value();
+  (void)paris_.Step(leaving);
+  // By the map of a moment ago, with pages of both: they move when it is over.
+  OpenRound(paris_, 40);
+  const auto step = [&] {
+    for (int i = 0; i < 300; ++i) {
+      EXPECT_FALSE(paris_.Step(leaving));
+      (void)tokyo_.Step(leaving);
+      CarryFrom(leaving, SiteId{1}, SiteId{2});
+      CarryFrom(leaving, SiteId{2}, SiteId{1});
+    }
+  };
+  step();
+  EXPECT_TRUE(paris_.hand_off->progress().is_waiting);
+  EXPECT_EQ(*tokyo_.db->completed_for({SiteId{2}, 7}), 0u);
+  ReleaseAll(paris_);
+  ASSERT_TRUE(paris_.db->CloseRound("{}").ok());
+  step();
+  EXPECT_TRUE(paris_.hand_off->progress().is_waiting);
+  EXPECT_EQ(*tokyo_.db->completed_for({SiteId{2}, 7}), PlacedStamp(leaving));
+  EXPECT_EQ(paris_.db->sent_pair(SiteId{3})->completed_for(), 0u);
+  const auto view = MapView::Create(leaving, "paris").value();
+  EXPECT_TRUE(paris_.db
+                  ->ScanPages({},
+                              [&](std::string_view page, const auto&) {
+                                EXPECT_EQ(view->OwnerOf(page), SiteId{3});
+                                return true;
+                              })
+                  .ok());
+  EXPECT_GT(paris_.db->totals().KnownPages(), 0);
   Settle(leaving, {&tokyo_, &paris_, &oslo_});
   ExpectAllInPlace(leaving, {&tokyo_, &paris_, &oslo_});
 }

@@ -76,6 +76,38 @@ class Block(CommandsTest):
         self.wait_known(self.crawl)
         self.expect_silence()
 
+    def blocked(self, site: Member) -> list[str]:
+        return site.run("block", "--list").split()
+
+    def test_what_could_not_be_told_to_all_is_said_and_can_be_tried_again(self) -> None:
+        lab = self.lab(["tokyo", "zurich"])
+        tokyo, zurich = lab.sites.values()
+        zurich.stop()
+        # Nobody is there to tell tokyo.
+        said = zurich.refused("block", "example.net")
+        self.assertIn("is blocked at this site", said)
+        self.assertIn("gannet serve", said)
+        self.assertIn("stays blocked", zurich.refused("block", "--undo", "example.net"))
+        self.assertEqual(self.blocked(zurich), ["example.net"])
+        zurich.serve()
+        lab.settle()
+        zurich.run("block", "example.net")
+        tokyo.wait_for(lambda: self.blocked(tokyo) == ["example.net"], WITHIN, "the block")
+
+        # The registrar is away: nothing changes, and this agent is not the one that is away.
+        tokyo.stop()
+        said = zurich.refused("block", "--undo", "example.net")
+        self.assertIn("stays blocked", said)
+        self.assertNotIn("look whether it runs", said)
+        self.assertEqual(self.blocked(zurich), ["example.net"])
+        tokyo.serve()
+        lab.settle()
+        zurich.wait_for(lambda: zurich.says()["registrar_reachable"], 30, "the registrar")
+        zurich.run("block", "--undo", "example.net")
+        for site in (tokyo, zurich):
+            site.wait_for(lambda: self.blocked(site) == [], WITHIN, "the block to end")
+        self.assertIn("is not blocked", zurich.refused("block", "--undo", "example.net"))
+
 
 if __name__ == "__main__":
     main()

@@ -29,6 +29,8 @@ class Pause(CommandsTest):
         self.assertEqual(self.rounds(lab), before)
         self.assertEqual(lab.web.asked().keys() & lab.web.truth().keys(), set())
         self.assertFalse(lab.first.says()["quiet"])  # There is work.
+        # Who asks for a round by hand is told.
+        self.assertIn("pause --resume", lab.first.refused("round", "--rounds", "1"))
 
         lab.first.run("federation", "pause", "--resume")
         lab.wait_quiet()

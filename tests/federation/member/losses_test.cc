@@ -9,6 +9,7 @@
 namespace gannet::federation {
 namespace {
 
+using storage::PageKey;
 using storage::SiteId;
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -81,6 +82,87 @@ TEST_F(LossesTest, SoIsThatSomebodyIsGone) {
 TEST_F(LossesTest, WhoCameAndWentBetweenTwoMapsIsMissed) {
   Add(map_, Remove(WithMember(map_, "lima"), "lima").value());
   EXPECT_TRUE(losses_->Get().somebody_is_gone);
+}
+
+PageKey PageOf(int host) {
+  return storage::PageKeyOf(
+      storage::Url::Parse("http://d" + std::to_string(host) + ".example/")
+          .value());
+}
+
+// Of a thousand hosts.
+int CountOwned(const Map& map, SiteId site) {
+  const auto view = MapView::Create(map, "tokyo").value();
+  int owned = 0;
+  for (int h = 0; h < 1000; ++h) {
+    owned += view->OwnerOf(PageOf(h).bytes) == site;
+  }
+  return owned;
+}
+
+// So many of them are lost, and all that `site` had by `before`.
+int CountLost(const Losses::List& list, const Map& now, const Map& before,
+              SiteId site) {
+  const LostPages lost(list, MapView::Create(now, "tokyo").value());
+  const auto view = MapView::Create(before, "tokyo").value();
+  int pages = 0;
+  for (int h = 0; h < 1000; ++h) {
+    const bool is_lost = lost.Contains(PageOf(h).bytes);
+    pages += is_lost;
+    EXPECT_TRUE(is_lost || view->OwnerOf(PageOf(h).bytes) != site) << h;
+  }
+  return pages;
+}
+
+// All that others have would be read from every archive for nothing.
+TEST_F(LossesTest, OfASiteThatLeftOnlyWhatItHadIsLost) {
+  const Map leaving = Leave(map_, "oslo").value();
+  const Map left = FinishHandOff(leaving).value();
+  Add(map_, leaving);
+  EXPECT_TRUE(losses_->Get().empty());
+  Add(leaving, left);
+  EXPECT_EQ(CountLost(AfterARestart(), left, map_, SiteId{3}),
+            CountOwned(map_, SiteId{3}));
+  ASSERT_TRUE(losses_->Forget(losses_->Get()).ok());
+  EXPECT_TRUE(AfterARestart().gone.empty());
+}
+
+TEST_F(LossesTest, SoItIsOfOneThatWasRemovedAlsoWhenAllHasMoved) {
+  const Map removed = Remove(map_, "oslo").value();
+  Add(map_, removed);
+  const int owned = CountOwned(map_, SiteId{3});
+  EXPECT_EQ(CountLost(AfterARestart(), removed, map_, SiteId{3}), owned);
+  const Map moved = FinishHandOff(removed).value();
+  EXPECT_EQ(CountLost(losses_->Get(), moved, map_, SiteId{3}), owned);
+  // Another one goes before that was sent again.
+  const Map leaving = Leave(moved, "paris").value();
+  const Map left = FinishHandOff(leaving).value();
+  Add(leaving, left);
+  EXPECT_EQ(losses_->Get().gone.size(), 2u);
+  EXPECT_EQ(CountLost(AfterARestart(), left, moved, SiteId{2}),
+            CountLost(losses_->Get(), left, map_, SiteId{3}));
+  EXPECT_LT(CountLost(losses_->Get(), left, map_, SiteId{3}), 1000);
+}
+
+TEST_F(LossesTest, WhereItIsNotKnownWhoHadWhatAllIsLost) {
+  const Map joining = Join(Invite(map_, "lima").value(), From("lima")).value();
+  const Map in_haste = Remove(joining, "oslo").value();
+  Add(joining, in_haste);
+  EXPECT_EQ(CountLost(losses_->Get(), in_haste, map_, SiteId{3}), 1000);
+  ASSERT_TRUE(losses_->Forget(losses_->Get()).ok());
+  // A change was missed: Oslo may have had more by then.
+  const Map more = FinishHandOff(SetCapacity(map_, "oslo", 5).value()).value();
+  const Map removed = Remove(more, "oslo").value();
+  Add(map_, removed);
+  EXPECT_TRUE(losses_->Get().gone.empty());
+  EXPECT_GE(CountLost(losses_->Get(), FinishHandOff(removed).value(), more,
+                      SiteId{3}),
+            CountOwned(more, SiteId{3}));
+  // What is known of the next does not say what the first had.
+  const Map left = FinishHandOff(removed).value();
+  Add(Leave(left, "paris").value(),
+      FinishHandOff(Leave(left, "paris").value()).value());
+  EXPECT_TRUE(AfterARestart().gone.empty());
 }
 
 TEST_F(LossesTest, ThisSiteDoesNotMissItself) {

@@ -19,8 +19,8 @@ class MembershipTest : public FederationTest {};
 TEST_F(MembershipTest, TheFirstSiteFoundsAndInvitedOnesJoin) {
   Found(3);
   EXPECT_EQ(tokyo()->maps().view()->map().registrar(), 1u);
-  EXPECT_TRUE(tokyo()->MayBeginRound());
-  EXPECT_TRUE(lima()->MayBeginRound());
+  EXPECT_TRUE(tokyo()->MayBeginRound().ok());
+  EXPECT_TRUE(lima()->MayBeginRound().ok());
 }
 
 TEST_F(MembershipTest, WhoIsNotInvitedIsToldSo) {
@@ -29,7 +29,7 @@ TEST_F(MembershipTest, WhoIsNotInvitedIsToldSo) {
   paris().Start();
   ASSERT_TRUE(Becomes([&] { return !paris()->Look().error.empty(); }));
   EXPECT_THAT(paris()->Look().error, HasSubstr("not invited"));
-  EXPECT_FALSE(paris()->MayBeginRound());
+  EXPECT_FALSE(paris()->MayBeginRound().ok());
   EXPECT_GT(tokyo()->Look().refused_calls, 0u);
   // As soon as it is, it joins by itself.
   ASSERT_TRUE(tokyo().Invite("paris").ok());
@@ -109,13 +109,13 @@ TEST_F(MembershipTest, WithoutTheRegistrarOthersGoOnAndTheRoleCanBeAdopted) {
 
 TEST_F(MembershipTest, AMemberWhoseRulesHaveChangedSinceBeginsNoRound) {
   Found(2);
-  ASSERT_TRUE(Becomes([&] { return paris()->MayBeginRound(); }));
+  ASSERT_TRUE(Becomes([&] { return paris()->MayBeginRound().ok(); }));
   paris().Stop();
   paris().rules.set_filters("others");
   paris().Start();
   EXPECT_TRUE(Becomes([&] { return !paris()->Look().error.empty(); }));
   EXPECT_THAT(paris()->Look().error, HasSubstr("the filters"));
-  EXPECT_FALSE(paris()->MayBeginRound());
+  EXPECT_FALSE(paris()->MayBeginRound().ok());
   // Its rules become everybody's, and now the other one has to follow.
   ASSERT_TRUE(Becomes([&] {  // Just restarted, it is not believed at once.
     return paris()
@@ -124,13 +124,13 @@ TEST_F(MembershipTest, AMemberWhoseRulesHaveChangedSinceBeginsNoRound) {
         })
         .ok();
   }));
-  EXPECT_TRUE(Becomes([&] { return paris()->MayBeginRound(); }));
+  EXPECT_TRUE(Becomes([&] { return paris()->MayBeginRound().ok(); }));
   EXPECT_TRUE(Becomes([&] { return paris()->Look().error.empty(); }));
-  EXPECT_FALSE(tokyo()->MayBeginRound());
+  EXPECT_FALSE(tokyo()->MayBeginRound().ok());
   tokyo().Stop();
   tokyo().rules = paris().rules;
   tokyo().Start();
-  EXPECT_TRUE(Becomes([&] { return tokyo()->MayBeginRound(); }));
+  EXPECT_TRUE(Becomes([&] { return tokyo()->MayBeginRound().ok(); }));
 }
 
 // They may be on two sides of a link that is cut.
@@ -209,7 +209,7 @@ TEST_F(MembershipTest, ASiteThatWasRemovedLearnsItAndMayComeBack) {
                   .ok());
   lima().Start();
   EXPECT_TRUE(Becomes([&] { return !lima().IsMember(); }));
-  EXPECT_FALSE(lima()->MayBeginRound());
+  EXPECT_FALSE(lima()->MayBeginRound().ok());
   ASSERT_TRUE(Becomes([&] { return tokyo().Invite("lima").ok(); }));
   EXPECT_TRUE(Becomes([&] { return AllAgree(); }));
 }
@@ -303,18 +303,18 @@ TEST_F(MembershipTest, ASecondCopyOfALivingSiteMayNotTakeItsPlaceInTheMap) {
   EXPECT_THAT(copy->Look().error, HasSubstr("second copy"));
   EXPECT_EQ(FindSite(tokyo()->maps().view()->map(), "paris")->address(),
             paris().address());
-  EXPECT_TRUE(paris()->MayBeginRound());
+  EXPECT_TRUE(paris()->MayBeginRound().ok());
 }
 
 TEST_F(MembershipTest, ASecondCopyThatIsInTheMapBeginsNoRound) {
   Found(2);
   TestSite copy({.of = paris()});
   copy.Start();
-  ASSERT_TRUE(Becomes([&] { return !copy->MayBeginRound(); }));
-  EXPECT_TRUE(paris()->MayBeginRound());
+  ASSERT_TRUE(Becomes([&] { return !copy->MayBeginRound().ok(); }));
+  EXPECT_TRUE(paris()->MayBeginRound().ok());
   // It is the one once the other is gone.
   paris().Stop();
-  EXPECT_TRUE(Becomes([&] { return copy->MayBeginRound(); }));
+  EXPECT_TRUE(Becomes([&] { return copy->MayBeginRound().ok(); }));
 }
 
 // --- Quiet

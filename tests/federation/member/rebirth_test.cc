@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "federation/exchange/batch_codec.h"
 #include "federation/exchange/greeting.h"
 #include "federation/peers/peer_client.h"
+#include "federation/peers/put_turns.h"
 #include "tests/federation/member/test_federation.h"
 
 namespace gannet::federation {
@@ -210,6 +214,37 @@ TEST_F(StreamsTest, ANewStreamOfASiteEndsTheOneBefore) {
   EXPECT_FALSE(first->Finish().ok());
   EXPECT_TRUE(Send(*second, last + 1));
   EXPECT_TRUE(Send(*second, last + 2));
+}
+
+// However many a broken site opens: one is read, one waits, the rest are over.
+TEST(PutTurnsTest, AStreamWaitsForTheEndOfTheOneBeforeUnlessANewerComes) {
+  PutTurns turns;
+  std::atomic<int> ended = 0;
+  const auto end = [&ended] { ++ended; };
+  auto first = turns.Begin(SiteId{1}, end);
+  ASSERT_TRUE(first.has_value());
+  EXPECT_TRUE(turns.Begin(SiteId{2}, end).has_value());
+  EXPECT_EQ(ended, 0);
+
+  bool second_has_begun = true;
+  std::atomic<bool> third_has_begun = false;
+  std::thread second(
+      [&] { second_has_begun = turns.Begin(SiteId{1}, end).has_value(); });
+  EXPECT_TRUE(Becomes([&] { return ended == 1; }));
+  std::thread third([&] {
+    const auto turn = turns.Begin(SiteId{1}, end);
+    third_has_begun = turn.has_value();
+  });
+  second.join();
+  EXPECT_FALSE(second_has_begun);
+  EXPECT_EQ(ended, 2);
+  EXPECT_FALSE(third_has_begun);
+  first.reset();
+  third.join();
+  EXPECT_TRUE(third_has_begun);
+  // Whose turn is over is told nothing more.
+  EXPECT_TRUE(turns.Begin(SiteId{1}, end).has_value());
+  EXPECT_EQ(ended, 2);
 }
 
 }  // namespace

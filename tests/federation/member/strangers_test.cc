@@ -322,9 +322,12 @@ TEST_F(StrangersTest, CashThatDoesNotAddUpIsRefused) {
 
 TEST_F(StrangersTest, AMessageBeyondTheLimitIsNotReadAtAll) {
   TakeThePlaceOfParis();
+  const uint64_t cut = tokyo()->Look().cut_streams;
   const absl::Status status =
       Put({BatchOf(Next(), std::string(kMostPeerMessageBytes + 1, '\x01'), 0)});
-  EXPECT_FALSE(status.ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("larger than max"));
+  EXPECT_TRUE(Becomes([&] { return tokyo()->Look().cut_streams > cut; }));
   // The first word of a stream: nobody knows whose it is.
   const uint64_t before = refused_calls();
   const std::unique_ptr<PutStream> stream = client_->OpenPut();

@@ -35,9 +35,10 @@ class ThreeSites : public FederationPart {
     now.map = map_;
     now.may_crawl = [](std::string_view) { return true; };
     now.sent = &sent_;
-    now.may_begin = true;
+    now.may_begin = absl::OkStatus();
     return now;
   }
+  bool IsOut() const override { return false; }
   absl::Status OnSettled() override { return absl::OkStatus(); }
   federation::BatchBytes TakeBytesSent() override { return {}; }
 

@@ -126,5 +126,33 @@ TEST(SiteNameOfTest, OnlyOneUriWithASitesNameIsOne) {
   EXPECT_EQ(SiteNameOf("-----BEGIN CERTIFICATE-----"), std::nullopt);
 }
 
+TEST(CheckClientCertificateTest, OnlyWhatTheAuthoritySignedAndIsStillGood) {
+  const absl::Time now = absl::Now();
+  const auto ours = CertificateAuthority::Create(now, 100).value();
+  const auto other = CertificateAuthority::Create(now, 100).value();
+  const std::string& ca = ours.pem().cert;
+  const auto refusal = [&](const std::string& ca, const std::string& pem) {
+    const absl::Status status = CheckClientCertificate(ca, pem, "");
+    EXPECT_TRUE(status.ok() || absl::IsUnauthenticated(status)) << status;
+    return std::string(status.message());
+  };
+  const std::string lima = ours.IssueSite("lima", {}, now, 9)->cert;
+  EXPECT_EQ(refusal(ca, lima), "");
+  // Two authorities, while one replaces the other.
+  EXPECT_EQ(refusal(other.pem().cert + ca, lima), "");
+  EXPECT_THAT(refusal(other.pem().cert, lima), HasSubstr("not one of"));
+  EXPECT_THAT(refusal("", lima), HasSubstr("not one of"));
+  EXPECT_THAT(refusal(ca, ""), HasSubstr("no certificate"));
+  EXPECT_THAT(refusal(ca, "junk"), HasSubstr("no certificate"));
+  const auto old = ours.IssueSite("lima", {}, now - absl::Hours(48), 1);
+  ASSERT_TRUE(old.ok()) << old.status();
+  EXPECT_THAT(refusal(ca, old->cert), HasSubstr("expired"));
+  // What it shows beside its own is no authority.
+  EXPECT_FALSE(CheckClientCertificate(ca,
+                                      other.IssueSite("lima", {}, now, 9)->cert,
+                                      other.pem().cert)
+                   .ok());
+}
+
 }  // namespace
 }  // namespace gannet::sites

@@ -318,6 +318,18 @@ TEST_F(RoundRunnerTest, WithoutANumberItEndsWhenNothingIsLeft) {
   Await([&] { return rounds_.nothing_left == 1; });
 }
 
+TEST_F(RoundRunnerTest, WhoAsksForRoundsThatMayNotBeginIsToldWhy) {
+  rounds_.may_begin = false;
+  rounds_.due_ms = now_ms_ + 60'000;  // Which is not waited for.
+  Start("by-hand");
+  const Answer answer = Run(1, absl::Minutes(4));
+  EXPECT_TRUE(absl::IsFailedPrecondition(answer.status)) << answer.status;
+  EXPECT_EQ(answer.status.message(), "paused by all");
+  EXPECT_EQ(rounds_.nothing_left, 0);
+  // For the schedule it is no failure.
+  EXPECT_EQ(State().last_error(), "");
+}
+
 TEST_F(RoundRunnerTest, ItWaitsForWhatIsDueSoonAndNotForWhatIsDueLater) {
   rounds_.due_ms = now_ms_ + 5 * 60'000;
   Start("by-hand");

@@ -33,7 +33,8 @@ class ScriptedRounds : public RoundsJob {
   Round always = HasNothing;
   std::atomic<int> looks = 0, ended = 0, at_once = 0, most_at_once = 0;
   std::atomic<int> nothing_left = 0;
-  std::atomic<bool> is_open = false, is_fruitless = false, has_room = true;
+  std::atomic<bool> is_open = false, is_fruitless = false, has_room = true,
+                    may_begin = true;
   std::atomic<int64_t> due_ms = 0;  // 0: nothing is due.
 
   absl::StatusOr<bool> RunOne(const std::atomic<bool>& stop) override {
@@ -57,6 +58,10 @@ class ScriptedRounds : public RoundsJob {
   absl::StatusOr<std::optional<absl::Time>> NextDue() override {
     if (due_ms == 0) return std::nullopt;
     return absl::FromUnixMillis(due_ms);
+  }
+  absl::Status MayBegin() override {
+    return may_begin ? absl::OkStatus()
+                     : absl::FailedPreconditionError("paused by all");
   }
   absl::Status CheckProgress() override {
     return is_fruitless ? absl::FailedPreconditionError("fruitless")

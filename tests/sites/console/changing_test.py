@@ -90,7 +90,8 @@ class Block(ConsoleTest):
 
     def test_pages_leave_schedule_and_open_round_and_seeds_are_refused(self):
         self.assertEqual(self.block("B.Example", "--json").json,
-                         {"is_public_suffix": False, "domain": "b.example", "blocked": True, "pages": 2})
+                         {"is_public_suffix": False, "domain": "b.example", "blocked": True, "pages": 2,
+                          "note": ""})
         status = self.gannet("status", "--json", "--data", "site").json
         self.assertEqual((status["in_round"], status["scheduled"], status["pages"]["blocked"],
                           status["blocked_domains"]), (0, 2, 2, 1))
@@ -107,7 +108,8 @@ class Block(ConsoleTest):
     def test_undo_puts_the_pages_back(self):
         self.block("b.example")
         self.assertEqual(self.block("b.example", "--undo", "--json").json,
-                         {"is_public_suffix": False, "domain": "b.example", "blocked": False, "pages": 2})
+                         {"is_public_suffix": False, "domain": "b.example", "blocked": False, "pages": 2,
+                          "note": ""})
         status = self.gannet("status", "--json", "--data", "site").json
         self.assertEqual((status["frontier"], status["scheduled"], status["blocked_domains"]),
                          (1, 3, 0))

@@ -50,6 +50,8 @@ TEST(MetricsTest, AFederationIsSeenFromThisSite) {
   state.set_epoch(7);
   state.set_registrar("lima");
   state.set_refused_calls(3);
+  state.set_refused_handshakes(4);
+  state.set_cut_streams(6);
   state.mutable_handing_off()->set_pages_left(12);
   admin::FederationSite& self = *state.add_sites();
   self.set_name("tokyo");
@@ -73,6 +75,8 @@ TEST(MetricsTest, AFederationIsSeenFromThisSite) {
   EXPECT_THAT(text, HasSubstr("gannet_hand_off_running 1\n"));
   EXPECT_THAT(text, HasSubstr("gannet_hand_off_pages 12\n"));
   EXPECT_THAT(text, HasSubstr("gannet_peer_calls_refused_total 3\n"));
+  EXPECT_THAT(text, HasSubstr("gannet_peer_handshakes_refused_total 4\n"));
+  EXPECT_THAT(text, HasSubstr("gannet_exchange_streams_cut_total 6\n"));
   EXPECT_THAT(text, HasSubstr("gannet_site_up{site=\"lima\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("gannet_exchange_urls_total{direction=\"sent\","
                               "site=\"lima\"} 5\n"));
@@ -101,6 +105,17 @@ TEST(MetricsTest, AFederationIsSeenFromThisSite) {
   // Neither this site, nor who may join some day.
   EXPECT_THAT(text, Not(HasSubstr("site=\"tokyo\"")));
   EXPECT_THAT(text, Not(HasSubstr("site=\"oslo\"")));
+}
+
+TEST(MetricsTest, WhatWaitsForOtherSitesIsSaidBySite) {
+  admin::Status status;
+  EXPECT_THAT(MetricsText(status, {}, {}), Not(HasSubstr("outbox")));
+  (*status.mutable_outbox())["zurich"] = 5;
+  (*status.mutable_outbox())["lima"] = 0;
+  const std::string text = MetricsText(status, {}, {});
+  EXPECT_THAT(text, HasSubstr("# TYPE gannet_outbox_urls gauge\n"));
+  EXPECT_THAT(text, HasSubstr("gannet_outbox_urls{site=\"zurich\"} 5\n"));
+  EXPECT_THAT(text, HasSubstr("gannet_outbox_urls{site=\"lima\"} 0\n"));
 }
 
 TEST(MetricsTest, WhatIsNotKnownIsNotSaid) {

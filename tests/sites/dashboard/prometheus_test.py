@@ -32,11 +32,12 @@ process_start_time_seconds""".split()
 FEDERATION_NAMES = """gannet_federation_epoch gannet_federation_joined
 gannet_federation_registrar_up gannet_federation_quiet gannet_federation_paused
 gannet_hand_off_running gannet_hand_off_pages gannet_peer_calls_refused_total
+gannet_peer_handshakes_refused_total gannet_exchange_streams_cut_total
 gannet_exchange_batches_refused_total
 gannet_exchange_batches_repeated_total gannet_sent_cache_lookups_total
 gannet_sent_cache_hits_total gannet_site_up gannet_site_epoch_lag
 gannet_site_round_trip_seconds gannet_exchange_urls_total gannet_exchange_bytes_total
-gannet_exchange_pages_total""".split()
+gannet_exchange_pages_total gannet_outbox_urls""".split()
 
 
 class PrometheusTest(unittest.TestCase):
@@ -76,6 +77,7 @@ class PrometheusTest(unittest.TestCase):
         self.assertEqual(prometheus.query("gannet_known_pages"), 3912345)
         self.assertEqual(prometheus.query('up{job="gannet"}'), 1)
         self.assertEqual(prometheus.query('gannet_build_info{version="0.1.0"}'), 1)
+        self.assertEqual(prometheus.query('gannet_outbox_urls{site="sydney"}'), 48211)
         # Some 205 pages a second, as rate() sees it once its window is full.
         rate = prometheus.query("sum(rate(gannet_fetches_total[5s])) > 100")
         self.assertLess(rate, 400)

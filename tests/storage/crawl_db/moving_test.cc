@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "storage/crawl_db/crawl_db.h"
 #include "tests/storage/crawl_db/random_verbs.h"
 #include "tests/temporary_folder.h"
@@ -146,6 +148,55 @@ TEST_F(MovingTest, ABatchEndsWithTheMostPagesAndTheNextGoesOn) {
   EXPECT_EQ(paris_->CutPages({kOslo, 1}, hosts, 7, 1)->pages, 1);
 }
 
+// What comes behind the cursor shows that it is not read from there again; it
+// keeps its host, and is found by who looks again.
+TEST_F(MovingTest, WithACursorItGoesOnWhereTheLastCutEnded) {
+  std::vector<PageKey> pages;
+  for (int i = 0; i < 9; ++i) pages.push_back(PageOf(1, 1, i));
+  std::sort(pages.begin(), pages.end());
+  HostUpdate host{HostOf(pages[0]), {}};
+  host.record.set_version(1);
+  host.record.set_delay_ms(7);
+  ASSERT_TRUE(tokyo_->PutHost(host).ok());
+  ASSERT_TRUE(tokyo_->Inject(pages, now_).ok());
+  std::string cursor;
+  auto cut = *tokyo_->CutPages(kToParis, {host.host}, 4, 1 << 20, &cursor);
+  EXPECT_EQ(cut.pages, 4);
+  EXPECT_EQ(cut.hosts_done, 0u);
+  EXPECT_EQ(cursor, pages[4].bytes);
+  ASSERT_TRUE(tokyo_->Inject({pages[1]}, now_).ok());
+  cut = *tokyo_->CutPages(kToParis, {host.host}, 10, 1 << 20, &cursor);
+  EXPECT_EQ(cut.pages, 5);
+  EXPECT_EQ(cut.hosts_done, 1u);
+  EXPECT_EQ(cursor, "");
+  EXPECT_EQ(*tokyo_->HostPages(host.host), 1);
+  EXPECT_EQ(tokyo_->GetHost(host.host)->delay_ms(), 7u);
+  cut = *tokyo_->CutPages(kToParis, {host.host}, 10, 1 << 20, &cursor);
+  EXPECT_EQ(cut.pages, 1);
+  EXPECT_EQ(tokyo_->GetHost(host.host)->delay_ms(), 0u);
+  Deliver();
+  EXPECT_EQ(*paris_->HostPages(host.host), 9);
+}
+
+TEST_F(MovingTest, ACursorPassesPagesOfTheOpenRoundAndTheyKeepTheirHost) {
+  std::vector<PageKey> pages;
+  for (int i = 0; i < 6; ++i) pages.push_back(PageOf(1, 1, i));
+  std::sort(pages.begin(), pages.end());
+  ASSERT_TRUE(tokyo_->Inject(pages, now_).ok());
+  ASSERT_TRUE(tokyo_->OpenRound(now_).ok());
+  Selection first = *tokyo_->Top(10, 10);
+  std::erase_if(first.pages, [&](const auto& p) { return p.page != pages[0]; });
+  ASSERT_EQ(*tokyo_->Claim(first), 1);
+  const HostKey host = HostOf(pages[0]);
+  std::string cursor;
+  auto cut = *tokyo_->CutPages(kToParis, {host}, 3, 1 << 20, &cursor);
+  EXPECT_EQ(cut.in_round, 1);
+  cut = *tokyo_->CutPages(kToParis, {host}, 3, 1 << 20, &cursor);
+  EXPECT_EQ(cut.pages, 2);
+  EXPECT_EQ(cut.hosts_done, 1u);
+  EXPECT_EQ(*tokyo_->HostPages(host), 1);
+}
+
 TEST_F(MovingTest, PagesOfTheOpenRoundStayUntilTheyAreFetched) {
   const PageKey claimed = PageOf(1, 1, 1), free = PageOf(1, 1, 2);
   ASSERT_TRUE(tokyo_->Inject({claimed}, now_).ok());
@@ -222,6 +273,26 @@ TEST_F(MovingTest, OfTwoRecordsOfAHostTheMoreCarefulIsKept) {
   EXPECT_EQ(merged.robots(0).text(), "newer");
 }
 
+// RFC 9309, 2.4: "Crawlers SHOULD NOT use the cached version for more than 24
+// hours".
+TEST_F(MovingTest, ARobotsTxtThatMovesIsNotBelievedForLongerThanADay) {
+  HostUpdate host{HostOf(PageOf(1, 1, 1)), {}};
+  for (const char* origin : {"http://a", "https://a"}) {
+    host.record.add_robots()->set_origin(origin);
+  }
+  host.record.mutable_robots(0)->set_expires_ms(
+      ToMillis(now_ + absl::Hours(24 * 365)));
+  host.record.mutable_robots(1)->set_expires_ms(
+      ToMillis(now_ + absl::Hours(1)));
+  ASSERT_TRUE(tokyo_->PutHost(host).ok());
+  ASSERT_TRUE(tokyo_->CutPages(kToParis, {host.host}, 10).ok());
+  Deliver();
+  const proto::HostRecord moved = *paris_->GetHost(host.host);
+  ASSERT_EQ(moved.robots_size(), 2);
+  EXPECT_EQ(moved.robots(0).expires_ms(), ToMillis(now_ + absl::Hours(24)));
+  EXPECT_EQ(moved.robots(1).expires_ms(), ToMillis(now_ + absl::Hours(1)));
+}
+
 TEST_F(MovingTest, WhereBothHaveAPageTheLaterVisitWinsAndCashAdds) {
   const PageKey page = PageOf(1, 1, 1);
   ASSERT_TRUE(tokyo_->Inject({page}, now_).ok());
@@ -273,26 +344,6 @@ TEST_F(MovingTest, WhatMovesAndCannotBeIsRefused) {
     Delivery delivery;
     delivery.from = kFromTokyo;
     delivery.sequence = 1;
-// RFC 9309, 2.4: "Crawlers SHOULD NOT use the cached version for more than 24
-// hours".
-TEST_F(MovingTest, ARobotsTxtThatMovesIsNotBelievedForLongerThanADay) {
-  HostUpdate host{HostOf(PageOf(1, 1, 1)), {}};
-  for (const char* origin : {"http://a", "https://a"}) {
-    host.record.add_robots()->set_origin(origin);
-  }
-  host.record.mutable_robots(0)->set_expires_ms(
-      ToMillis(now_ + absl::Hours(24 * 365)));
-  host.record.mutable_robots(1)->set_expires_ms(
-      ToMillis(now_ + absl::Hours(1)));
-  ASSERT_TRUE(tokyo_->PutHost(host).ok());
-  ASSERT_TRUE(tokyo_->CutPages(kToParis, {host.host}, 10).ok());
-  Deliver();
-  const proto::HostRecord moved = *paris_->GetHost(host.host);
-  ASSERT_EQ(moved.robots_size(), 2);
-  EXPECT_EQ(moved.robots(0).expires_ms(), ToMillis(now_ + absl::Hours(24)));
-  EXPECT_EQ(moved.robots(1).expires_ms(), ToMillis(now_ + absl::Hours(1)));
-}
-
     proto::MovedPage page;
     page.set_page(PageOf(1, 1, 1).bytes);
     page.mutable_record()->set_cash(7);
