@@ -262,7 +262,7 @@ absl::Status HandOff::Walk(const MapView& view, const PeerOf& peer_of) {
 // those that are through have everything is for another walk to say.
 absl::Status HandOff::GoOnWithout(const MapView& view, const PeerOf& peer_of) {
   if (NeedsAnotherPass(view)) return BeginPass();
-  const bool some_are_through = false;
+  const bool some_are_through = found_.size() > hosts_.size();
   if (!some_are_through && !in_old_round_) return Complete(view, peer_of);
   const proto::RoundJournal journal = crawl_db_.journal();
   is_waiting_ = (in_round_ > 0 || in_old_round_) && IsOpen(journal) &&
