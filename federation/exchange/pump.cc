@@ -27,6 +27,9 @@ class Pump::Session {
   };
 
   absl::Status Ended() { return stream_.Finish(); }
+  bool HasOutbox() const {
+    return pump_.crawl_db_.totals().outbox_urls.contains(pump_.to_);
+  }
   absl::Status Write(const storage::OutboxCut& cut);
   // Waits for the receiver's next word.
   absl::Status Hear();
@@ -119,8 +122,11 @@ absl::Status Pump::Session::Send(const std::atomic<bool>& stop) {
         if (absl::Status s = Write(cut); !s.ok()) return s;
       }
       if (!cuts->empty()) continue;
-      auto cut = pump_.crawl_db_.CutOutbox(peer_, settings.urls_of_batch,
-                                           settings.bytes_of_batch, &cursor_);
+      // Most looks find nothing, and to cut takes all locks.
+      auto cut = HasOutbox() ? pump_.crawl_db_.CutOutbox(
+                                   peer_, settings.urls_of_batch,
+                                   settings.bytes_of_batch, &cursor_)
+                             : absl::NotFoundError("the outbox is empty");
       if (cut.ok()) {
         // If somebody has cut in between, both are read in the next turn: they
         // go out in the order of their numbers.

@@ -119,6 +119,14 @@ std::vector<rocksdb::ColumnFamilyDescriptor> MakeColumns(
   const auto cache = rocksdb::NewLRUCache(memory.block_cache_bytes);
 
   auto meta = Common(cache, memory);
+  // The sent-URL cache's snapshot has megabytes. In a block with what is asked
+  // for all the time (the identity, the archive's state) it would be read and
+  // unpacked with each look: too large for any cache's shard. 20 idle sites on
+  // two cores took all of both.
+  meta.enable_blob_files = true;
+  meta.min_blob_size = 64 << 10;
+  meta.enable_blob_garbage_collection = true;
+  meta.blob_garbage_collection_age_cutoff = 1.0;
   auto pages = Common(cache, memory);
   AddFilter(pages);
   auto frontier = Common(cache, memory);

@@ -70,11 +70,12 @@ class DuringAnExchange(Killed):
     def hold_a_batch(self, lab: FaultLab) -> None:
         """Cut and sent, for tokyo; not come, for zurich."""
         self.to_zurich.hold()
+        before = self.tokyo.says_of("zurich")["sent_bytes"]  # Of batches, acknowledged or not.
         lab.inject(lab.web.seeds())
-        self.tokyo.wait_for(lambda: self.outbox() > 0, 20, "an outbox")
-        before = self.to_zurich.held_bytes()
-        time.sleep(1)  # The pump cuts it within milliseconds.
-        self.assertGreater(self.to_zurich.held_bytes(), before)
+        self.tokyo.wait_for(lambda: self.tokyo.says_of("zurich")["sent_bytes"] > before, 20,
+                            "a batch to be sent")
+        self.assertGreater(self.outbox(), 0)
+        self.assertGreater(self.to_zurich.held_bytes(), 0)
         self.assertEqual(self.zurich.status()["known"], 0)
 
     def outbox(self) -> int:
