@@ -70,16 +70,20 @@ class DuringAnExchange(Killed):
     def hold_a_batch(self, lab: FaultLab) -> None:
         """Cut and sent, for tokyo; not come, for zurich."""
         self.to_zurich.hold()
-        before = self.tokyo.says_of("zurich")["sent_bytes"]  # Of batches, acknowledged or not.
+        before = self.sent()
         lab.inject(lab.web.seeds())
-        self.tokyo.wait_for(lambda: self.tokyo.says_of("zurich")["sent_bytes"] > before, 20,
-                            "a batch to be sent")
+        self.tokyo.wait_for(lambda: self.sent() > before, 20, "a batch to be sent")
         self.assertGreater(self.outbox(), 0)
         self.assertGreater(self.to_zurich.held_bytes(), 0)
         self.assertEqual(self.zurich.status()["known"], 0)
 
     def outbox(self) -> int:
         return self.tokyo.says_of("zurich")["outbox"]
+
+    def sent(self) -> int:
+        """Bytes of batches, acknowledged or not: of a seed that is zurich's, or of links to it."""
+        zurich = self.tokyo.says_of("zurich")
+        return zurich["sent_bytes"] + zurich["sent_page_bytes"]
 
     def lose_what_is_held(self) -> None:
         for connection in self.to_zurich.hang_up():
