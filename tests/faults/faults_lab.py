@@ -106,7 +106,7 @@ class FaultsTest(unittest.TestCase):
         test says why."""
         self.say("healed")
         lab.settle()
-        lab.wait_quiet(120)
+        lab.wait_quiet(900 if IS_LONG else 120)
         self.say("quiet")
         lab.verify()
         truth = lab.web.truth()
