@@ -59,15 +59,6 @@ class FaultLab(Lab):
         self.may_repeat.update(is_open)
         self.kills += 1
 
-    def known(self) -> dict[str, str]:
-        """Each page's site, visited or not; one known to two is a mistake."""
-        known: dict[str, str] = {}
-        for name, site in self.sites.items():
-            for url in site.run("export", "urls").split():
-                assert url not in known, f"{url} is known to {known[url]} and {name}"
-                known[url] = name
-        return known
-
     def fetched(self) -> int:
         """Pages that all sites that run have by now."""
         running = [site for site in self.sites.values() if site.agent is not None]
@@ -111,7 +102,7 @@ class FaultsTest(unittest.TestCase):
         lab.verify()
         truth = lab.web.truth()
         self.assertEqual(differences(lab.states(), truth), [])
-        shares = collections.Counter(lab.known().values())
+        shares = collections.Counter(lab.owners().values())
         self.assertEqual(shares.total(), len(truth))
         lab.stop()
         repeats = {url: times - 1 for url, times in self.answers(lab).items() if times > 1}

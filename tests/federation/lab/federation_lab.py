@@ -232,6 +232,15 @@ class Lab:
                 site.stop()
         self.web.stop()
 
+    def owners(self) -> dict[str, str]:
+        """Each page's site, visited or not; one known to two is a mistake."""
+        owners: dict[str, str] = {}
+        for name, site in self.sites.items():
+            for url in site.run("export", "urls").split():
+                assert url not in owners, f"{url} is known to {owners[url]} and {name}"
+                owners[url] = name
+        return owners
+
     def states(self) -> dict[str, str]:
         """URL to state, over all sites; a page known to two sites is a mistake."""
         all_states: dict[str, str] = {}

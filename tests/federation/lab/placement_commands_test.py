@@ -11,16 +11,6 @@ from federation_lab import Lab, differences
 
 class PlanAndSwitch(CommandsTest):
     @staticmethod
-    def owners(lab: Lab) -> dict[str, str]:
-        """URL to the site that has it; two that do are a mistake."""
-        owners: dict[str, str] = {}
-        for name, site in lab.sites.items():
-            for url in site.run("export", "urls").split():
-                assert url not in owners, f"{url} is known to {owners[url]} and {name}"
-                owners[url] = name
-        return owners
-
-    @staticmethod
     def moved_by_counters(lab: Lab) -> tuple[int, int]:
         """Pages that sites say they sent to others, and that they got."""
         others = [other for site in lab.sites.values() for other in site.says()["sites"]]
@@ -29,10 +19,10 @@ class PlanAndSwitch(CommandsTest):
 
     def plan(self, lab: Lab, *change: str) -> dict:
         """It changes nothing."""
-        before, epoch = self.owners(lab), lab.first.says()["epoch"]
+        before, epoch = lab.owners(), lab.first.says()["epoch"]
         plan = json.loads(lab.sites["zurich"].run("federation", "plan", *change, "--json"))
         self.assertEqual([site["error"] for site in plan["sites"]], [""] * len(plan["sites"]))
-        self.assertEqual((self.owners(lab), lab.first.says()["epoch"]), (before, epoch))
+        self.assertEqual((lab.owners(), lab.first.says()["epoch"]), (before, epoch))
         return plan
 
     @staticmethod
@@ -63,14 +53,14 @@ class PlanAndSwitch(CommandsTest):
         return len(moved)
 
     def check_switch(self, lab: Lab, *change: str) -> None:
-        before = self.owners(lab)
+        before = lab.owners()
         counted = self.moved_by_counters(lab)
         plan = self.plan(lab, *change)
         said = lab.first.run("federation", "switch", *change)
         self.assertIn("channels move", said)
         lab.settle()
         lab.wait_quiet()
-        moved = self.check_moves(plan, before, self.owners(lab))
+        moved = self.check_moves(plan, before, lab.owners())
         # Each page went over the wire once.
         sent, received = self.moved_by_counters(lab)
         self.assertEqual((sent - counted[0], received - counted[1]), (moved, moved))
@@ -87,11 +77,11 @@ class PlanAndSwitch(CommandsTest):
 
     def test_what_the_plan_says_is_what_moves_when_sites_come_and_go(self) -> None:
         lab = self.crawled(["tokyo", "zurich"])
-        tokyo, before = lab.first, self.owners(lab)
+        tokyo, before = lab.first, lab.owners()
         plan = self.plan(lab, "--add", "lima")
         lab.add("lima")
         lab.wait_quiet()
-        with_lima = self.owners(lab)
+        with_lima = lab.owners()
         self.check_moves(plan, before, with_lima)
 
         # Both are without it; one by its doing, one without.
@@ -101,7 +91,7 @@ class PlanAndSwitch(CommandsTest):
                        "lima to have left")
         lab.sites.pop("lima").stop()
         lab.wait_quiet()
-        after = self.owners(lab)
+        after = lab.owners()
         self.assertEqual(after, before)
         self.check_moves(leave, with_lima, after)
         self.check_moves(remove, with_lima, after)
