@@ -91,6 +91,8 @@ class Block(CommandsTest):
         self.assertEqual(self.blocked(zurich), ["example.net"])
         zurich.serve()
         lab.settle()
+        # Restarted that quickly, it is taken for a copy at first.
+        zurich.wait_for(lambda: zurich.says()["registrar_reachable"], 30, "the registrar")
         zurich.run("block", "example.net")
         tokyo.wait_for(lambda: self.blocked(tokyo) == ["example.net"], WITHIN, "the block")
 
