@@ -25,6 +25,8 @@ std::shared_ptr<SiteRounds::Running> SiteRounds::current() {
 }
 
 absl::StatusOr<bool> SiteRounds::RunOne(const std::atomic<bool>& stop) {
+  // Nobody is asked for what could not be kept.
+  if (absl::Status broken = store_.Broken(); !broken.ok()) return broken;
   {
     storage::MutexLock lock(&mu_);
     if (next_.has_value()) {
