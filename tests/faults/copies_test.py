@@ -90,6 +90,8 @@ class Second(FaultsTest):
         before = set(zurich.states())
         zurich.serve()
         lab.settle()
+        # Restarted that quickly it is not believed for 4 s, and then whoever speaks first is.
+        zurich.wait_for(lambda: zurich.says()["registrar_reachable"], 30, "tokyo to believe it")
         again: collections.Counter[str] = collections.Counter()
         for copy in copies:
             self.refuse(copy, tokyo)
