@@ -94,8 +94,8 @@ run_tests() {
   step "tests: $1"
   local report=$root/build/$1/tests.xml again=0
   rm -f "$report"
-  # Two for each core: most wait for a web, and leave theirs to others.
-  ctest --test-dir "build/$1" -j "$(($(nproc) * 2))" "${only[@]}" --output-on-failure \
+  # One more than cores: those that wait for a web leave theirs to others.
+  ctest --test-dir "build/$1" -j "$(($(nproc) + 1))" "${only[@]}" --output-on-failure \
     --no-tests=error --output-junit "$report" --progress || again=1
   results+=("$1=$report")
   [ $again -eq 1 ] || return 0
