@@ -84,20 +84,17 @@ absl::Status BatchReceiver::CheckOwnRules(const MapView& view) const {
                                 "; it takes nothing until they are the same");
 }
 
-absl::StatusOr<storage::Receipt> BatchReceiver::Take(const storage::Peer& from,
-                                                     const peers::Batch& batch,
-                                                     uint64_t to_incarnation) {
-  const std::shared_ptr<const MapView> view = maps_.view();
+absl::Status BatchReceiver::CheckSender(const storage::Peer& from,
+                                        const peers::Batch& batch,
+                                        const MapView* view) const {
   if (view == nullptr || view->self() == nullptr) {
     return absl::PermissionDeniedError(
         "this site is not in the federation's map (any more)");
   }
-  // The map may have changed since the sender was let in.
   const proto::MapSite* sender =
       FindSite(view->map(), static_cast<uint32_t>(from.site));
   if (sender == nullptr || !IsActive(*sender) ||
       sender->incarnation() != from.incarnation) {
-    ++refused_;
     return absl::PermissionDeniedError(
         fmt::format("the sender is not, or no longer, in the map of epoch {}",
                     view->map().epoch()));
@@ -108,18 +105,43 @@ absl::StatusOr<storage::Receipt> BatchReceiver::Take(const storage::Peer& from,
         "has to be fetched first",
         batch.epoch(), view->map().epoch()));
   }
-  if (absl::Status s = CheckOwnRules(*view); !s.ok()) return s;
-  absl::StatusOr<storage::Delivery> delivery = Unpack(from, batch, *view);
+  return CheckOwnRules(*view);
+}
+
+OpenedBatch BatchReceiver::Open(const storage::Peer& from,
+                                const peers::Batch& batch) const {
+  OpenedBatch opened{maps_.view(), storage::Delivery()};
+  if (absl::Status s = CheckSender(from, batch, opened.view.get()); !s.ok()) {
+    opened.delivery = s;
+    return opened;
+  }
+  opened.delivery = Unpack(from, batch, *opened.view);
+  if (!opened.delivery.ok()) return opened;
+  const absl::StatusOr<uint64_t> foreign =
+      UnpackMoved(batch, *opened.view, *opened.delivery);
+  if (foreign.ok()) {
+    opened.foreign = *foreign;
+  } else {
+    opened.delivery = foreign.status();
+  }
+  return opened;
+}
+
+absl::StatusOr<storage::Receipt> BatchReceiver::Take(const storage::Peer& from,
+                                                     const peers::Batch& batch,
+                                                     OpenedBatch opened,
+                                                     uint64_t to_incarnation) {
+  if (opened.view != maps_.view()) opened = Open(from, batch);
+  absl::StatusOr<storage::Delivery>& delivery = opened.delivery;
   if (!delivery.ok()) {
-    ++refused_;
+    // The others say that this site has to change first.
+    if (!absl::IsAborted(delivery.status()) &&
+        !absl::IsUnavailable(delivery.status())) {
+      ++refused_;
+    }
     return delivery.status();
   }
   delivery->to_incarnation = to_incarnation;
-  absl::StatusOr<uint64_t> foreign = UnpackMoved(batch, *view, *delivery);
-  if (!foreign.ok()) {
-    ++refused_;
-    return foreign.status();
-  }
   uint64_t filtered = 0;
   for (const auto* drops : {&delivery->dropped, &delivery->dropped_moved}) {
     for (const auto& drop : *drops)
@@ -143,12 +165,13 @@ absl::StatusOr<storage::Receipt> BatchReceiver::Take(const storage::Peer& from,
   forwarded_ += forwarded;
   filtered_ += filtered;
   pages_ += static_cast<uint64_t>(receipt->moved);
-  foreign_ += *foreign;
+  foreign_ += opened.foreign;
   return receipt;
 }
 
 absl::StatusOr<storage::Delivery> BatchReceiver::Unpack(
-    const storage::Peer& from, const peers::Batch& batch, const MapView& view) {
+    const storage::Peer& from, const peers::Batch& batch,
+    const MapView& view) const {
   absl::StatusOr<std::vector<Found>> urls = std::vector<Found>{};
   std::vector<Judged> judged;
   if (!batch.urls().empty() ||
@@ -188,7 +211,7 @@ absl::StatusOr<storage::Delivery> BatchReceiver::Unpack(
 
 absl::StatusOr<uint64_t> BatchReceiver::UnpackMoved(
     const peers::Batch& batch, const MapView& view,
-    storage::Delivery& delivery) {
+    storage::Delivery& delivery) const {
   // This site's map is not older than the sender's.
   if (batch.complete_for() > Stamp(view.map())) {
     return absl::InvalidArgumentError(

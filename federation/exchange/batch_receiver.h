@@ -35,6 +35,13 @@ struct BatchReceiverSettings {
   std::function<absl::Time()> now;
 };
 
+// A batch as this site reads it, by the map of the moment.
+struct OpenedBatch {
+  std::shared_ptr<const MapView> view;
+  absl::StatusOr<storage::Delivery> delivery;
+  uint64_t foreign = 0;  // Pages and hosts that are not this site's.
+};
+
 class BatchReceiver {
  public:
   // All must outlive this.
@@ -43,6 +50,12 @@ class BatchReceiver {
                 const storage::Canonicaliser& canonicaliser,
                 const storage::UrlFilter& filter);
 
+  // To open a batch takes as long as to write it, and needs no lock: it can be
+  // done while the one before is on its way to the disk.
+  OpenedBatch Open(const storage::Peer& from, const peers::Batch& batch) const;
+
+  // `opened` is what Open() made of `batch`; if the map has changed since then,
+  // it is opened again.
   // `to_incarnation` is this site's life that it was sent to; 0: whichever.
   // kAborted: the batch's map is newer, and to be fetched first. kUnavailable:
   // CheckOwnRules(). kFailedPrecondition: this site has begun another life.
@@ -52,6 +65,7 @@ class BatchReceiver {
   // full disk is kResourceExhausted too, and says so.
   absl::StatusOr<storage::Receipt> Take(const storage::Peer& from,
                                         const peers::Batch& batch,
+                                        OpenedBatch opened,
                                         uint64_t to_incarnation = 0);
   // kUnavailable: this site goes by other rules than the federation, and would
   // drop what the others want. They keep it until that has changed.
@@ -71,13 +85,16 @@ class BatchReceiver {
   Counts counts() const;
 
  private:
+  // The map may have changed since the sender was let in.
+  absl::Status CheckSender(const storage::Peer& from, const peers::Batch& batch,
+                           const MapView* view) const;
+  absl::StatusOr<storage::Delivery> Unpack(const storage::Peer& from,
+                                           const peers::Batch& batch,
+                                           const MapView& view) const;
   // Pages that move here, and hosts. Returns how many are not this site's.
   absl::StatusOr<uint64_t> UnpackMoved(const peers::Batch& batch,
                                        const MapView& view,
-                                       storage::Delivery& delivery);
-  absl::StatusOr<storage::Delivery> Unpack(const storage::Peer& from,
-                                           const peers::Batch& batch,
-                                           const MapView& view);
+                                       storage::Delivery& delivery) const;
 
   const BatchReceiverSettings settings_;
   storage::CrawlDb& crawl_db_;

@@ -39,12 +39,22 @@ HandOff::HandOff(HandOffSettings settings, storage::CrawlDb& crawl_db)
 
 HandOff::Progress HandOff::progress() const {
   storage::MutexLock lock(&mu_);
-  return progress_;
+  Progress progress = progress_;
+  if (walk_again_) progress.is_done = false;
+  return progress;
 }
 
 void HandOff::SetPagesLeft(int64_t pages) {
   storage::MutexLock lock(&mu_);
   progress_.pages_left = std::max<int64_t>(pages, 0);
+}
+
+// For a walk that is about to begin: nobody may see neither the one nor the
+// other.
+void HandOff::ForgetWish() {
+  storage::MutexLock lock(&mu_);
+  progress_.is_done = false;
+  walk_again_ = false;
 }
 
 std::string HandOff::KeyOf(const MapView& view) {
@@ -78,7 +88,10 @@ bool HandOff::OldRoundsAreOver() const {
 }
 
 bool HandOff::NeedsAnotherPass(const MapView& view) {
-  if (walk_again_.exchange(false)) return true;
+  if (walk_again_) {
+    ForgetWish();
+    return true;
+  }
   if (crawl_db_.pages_taken_back() != taken_back_) return true;
   // An update by an older map may have found pages of others since.
   if (!begun_after_old_rounds_) {
@@ -115,7 +128,7 @@ absl::StatusOr<bool> HandOff::Step(const MapView& view, const PeerOf& peer_of) {
     status = LoadNote(view);
     // One more may have looked at the map a moment ago.
     last_old_round_ = crawl_db_.journal().number() + 1;
-    walk_again_ = false;
+    ForgetWish();
     if (status.ok()) status = BeginPass();
     if (status.ok()) key_ = std::move(key);
   } else if ((stage_ == Stage::kDone || stage_ == Stage::kComplete) &&
@@ -153,7 +166,8 @@ absl::StatusOr<bool> HandOff::Step(const MapView& view, const PeerOf& peer_of) {
   if (!status.ok()) return status;
   storage::MutexLock lock(&mu_);
   progress_.is_waiting = is_waiting_;
-  return stage_ == Stage::kDone;
+  progress_.is_done = stage_ == Stage::kDone;
+  return progress_.is_done;
 }
 
 absl::Status HandOff::SortOutbox(const MapView& view) {

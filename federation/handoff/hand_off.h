@@ -59,6 +59,9 @@ class HandOff {
     // The last step found nothing to do but wait: for acknowledgements, for a
     // peer, or for the end of a round.
     bool is_waiting = false;
+    // The last step said that all is where it belongs, and nobody has asked for
+    // another walk since.
+    bool is_done = false;
   };
   Progress progress() const ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -96,6 +99,7 @@ class HandOff {
   // No round that may go by an older map is open.
   bool OldRoundsAreOver() const;
   void SetPagesLeft(int64_t pages) ABSL_LOCKS_EXCLUDED(mu_);
+  void ForgetWish() ABSL_LOCKS_EXCLUDED(mu_);
 
   const HandOffSettings settings_;
   storage::CrawlDb& crawl_db_;

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "federation/member/membership.h"
 
 namespace gannet::federation {
@@ -61,6 +62,14 @@ FederationCheck CheckPair(const proto::MapSite& from, const proto::MapSite& to,
 
 // I4, this site's half: what is in its pages belongs here, or is about to go.
 absl::StatusOr<storage::Check> Membership::CheckOwnership() {
+  absl::StatusOr<storage::Check> check = LookAtOwnership();
+  if (!check.ok() || check->ok) return check;
+  // Whoever brings a page of another's says so a moment after that.
+  absl::SleepFor(2 * kMoveEvery);
+  return LookAtOwnership();
+}
+
+absl::StatusOr<storage::Check> Membership::LookAtOwnership() {
   storage::Check check;
   check.name = "I4: owner";
   check.ok = true;
@@ -78,7 +87,7 @@ absl::StatusOr<storage::Check> Membership::CheckOwnership() {
       });
   if (!status.ok()) return status;
   const bool is_moving = IsHandingOff(view->map()) || maps_.view() != view ||
-                         OwnCondition().pages_to_hand_off() > 0;
+                         !hand_off_.progress().is_done;
   check.ok = foreign == 0 || is_moving;
   check.detail =
       foreign == 0

@@ -85,18 +85,22 @@ absl::StatusOr<PutPair> Membership::OpenPut(const Caller& caller,
   return PutPair{*peer, own->incarnation()};
 }
 
+OpenedBatch Membership::OpenBatch(const PutPair& pair,
+                                  const peers::Batch& batch) {
+  return receiver_.Open(pair.from, batch);
+}
+
 absl::Status Membership::Take(const PutPair& pair, const peers::Batch& batch,
-                              peers::PutReply& reply) {
+                              OpenedBatch opened, peers::PutReply& reply) {
   const storage::Peer& from = pair.from;
   const auto neighbour = NeighbourOf(static_cast<uint32_t>(from.site));
-  const auto take = [&] {
-    return receiver_.Take(from, batch, pair.to_incarnation);
-  };
-  absl::StatusOr<storage::Receipt> receipt = take();
+  absl::StatusOr<storage::Receipt> receipt =
+      receiver_.Take(from, batch, std::move(opened), pair.to_incarnation);
   if (absl::IsAborted(receipt.status()) && neighbour != nullptr) {
     // By a newer map than this site's: that one first.
     if (absl::Status s = neighbour->CatchUp(); !s.ok()) return s;
-    receipt = take();
+    receipt = receiver_.Take(from, batch, receiver_.Open(from, batch),
+                             pair.to_incarnation);
   }
   if (!receipt.ok()) {
     Note("batch_refused",

@@ -18,7 +18,6 @@ namespace {
 constexpr char kBlockedNote[] = "blocked_by_map";
 
 constexpr absl::Duration kWatchEvery = absl::Milliseconds(300);
-constexpr absl::Duration kMoveEvery = absl::Milliseconds(200);
 // Asking another site would bring the same answer.
 bool IsRefusal(const absl::Status& status) {
   return absl::IsPermissionDenied(status) || absl::IsAlreadyExists(status) ||

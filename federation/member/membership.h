@@ -211,6 +211,7 @@ class Membership : private PeerVerbs {
             const std::vector<std::pair<std::string, std::string>>& fields);
   absl::StatusOr<peers::MoveCounts> CountOwnMoves(const Map& next);
   absl::StatusOr<storage::Check> CheckOwnership();
+  absl::StatusOr<storage::Check> LookAtOwnership();
   absl::Status VerifySelf(bool full, peers::VerifyReply& reply);
   Conditions AskConditions();
   // The same question to this site and all others, side by side.
@@ -227,8 +228,10 @@ class Membership : private PeerVerbs {
   absl::StatusOr<PutPair> OpenPut(const Caller& caller,
                                   const peers::Greeting& greeting,
                                   peers::PutReply& reply) override;
+  OpenedBatch OpenBatch(const PutPair& pair,
+                        const peers::Batch& batch) override;
   absl::Status Take(const PutPair& pair, const peers::Batch& batch,
-                    peers::PutReply& reply) override;
+                    OpenedBatch opened, peers::PutReply& reply) override;
   void OnCut(const std::optional<storage::Peer>& from) override;
   absl::Status RefuseStream(absl::Status why) override;
   absl::Status Beat(const Caller& caller, const peers::BeatRequest& request,
@@ -245,6 +248,9 @@ class Membership : private PeerVerbs {
   absl::Status CountMoves(const Caller& caller,
                           const peers::CountMovesRequest& request,
                           peers::MoveCounts& reply) override;
+
+  // How often the mover looks whether there is something to move.
+  static constexpr absl::Duration kMoveEvery = absl::Milliseconds(200);
 
   const MembershipSettings settings_;
   storage::CrawlDb& crawl_db_;

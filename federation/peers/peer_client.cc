@@ -68,9 +68,13 @@ class PeerClient::Stream : public PutStream {
   bool Write(const peers::PutRequest& request) override {
     return stream_->Write(request);
   }
-  bool Read(peers::PutReply& reply) override { return stream_->Read(&reply); }
+  bool Read(peers::PutReply& reply) override {
+    return stream_->Read(&reply) && !reply.is_refused();
+  }
   absl::Status Finish() override {
     is_finished_ = true;
+    // Who has refused a batch waits for this to say why.
+    stream_->WritesDone();
     const absl::Status status = ToAbsl(stream_->Finish());
     // The other side ended it and had nothing to say: it stops.
     if (status.ok()) return absl::UnavailableError("the stream was ended");

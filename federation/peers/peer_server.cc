@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "federation/peers/grpc_status.h"
+#include "federation/peers/put_session.h"
 #include "federation/peers/put_turns.h"
 #include "proto/peers.grpc.pb.h"
 #include "storage/mutex.h"
@@ -22,7 +23,7 @@ constexpr int kMostThreads = 1024;
 
 class Service final : public peers::Peers::Service {
   using Context = grpc::ServerContext;
-  using Stream = grpc::ServerReaderWriter<peers::PutReply, peers::PutRequest>;
+  using Stream = PutSession::Stream;
 
  public:
   Service(const PeerServerSettings& settings, PeerVerbs& verbs)
@@ -45,18 +46,8 @@ class Service final : public peers::Peers::Service {
         turns_.Begin(pair->from.site, [context] { context->TryCancel(); });
     if (!turn.has_value()) return grpc::Status::CANCELLED;
     if (!stream->Write(reply)) return grpc::Status::CANCELLED;
-    while (stream->Read(&request)) {
-      if (!request.has_batch()) {
-        return ToGrpc(verbs_.RefuseStream(absl::InvalidArgumentError(
-            "after the greeting there are only batches")));
-      }
-      reply.Clear();
-      if (absl::Status s = verbs_.Take(*pair, request.batch(), reply);
-          !s.ok()) {
-        return ToGrpc(s);
-      }
-      if (!stream->Write(reply)) return grpc::Status::CANCELLED;
-    }
+    PutSession session(verbs_, *pair, *context, *stream);
+    if (absl::Status s = session.Run(); !s.ok()) return ToGrpc(s);
     return EndOf(context, pair->from);
   }
 

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "federation/exchange/batch_receiver.h"
 #include "proto/peers.pb.h"
 #include "storage/crawl_db/crawl_db.h"
 
@@ -36,9 +37,12 @@ class PeerVerbs {
   virtual absl::StatusOr<PutPair> OpenPut(const Caller& caller,
                                           const peers::Greeting& greeting,
                                           peers::PutReply& reply) = 0;
-  // A batch, on the disk when this returns.
+  // A batch as it will be taken: a look at it, while the one before is taken.
+  virtual OpenedBatch OpenBatch(const PutPair& pair,
+                                const peers::Batch& batch) = 0;
+  // The batch that was opened, on the disk when this returns.
   virtual absl::Status Take(const PutPair& pair, const peers::Batch& batch,
-                            peers::PutReply& reply) = 0;
+                            OpenedBatch opened, peers::PutReply& reply) = 0;
   // A stream has ended without a word: the other side stopped, the line broke,
   // or it sent what was not even a message (too large, no protobuf).
   virtual void OnCut(const std::optional<storage::Peer>& from) = 0;

@@ -98,28 +98,48 @@ bool AppendHostFromSurt(std::string_view surt, std::string& out) {
 }
 
 bool SurtReader::Read(std::string_view surt, Url& out) {
-  const std::string_view host = SurtHost(surt);
-  const std::string_view rest = surt.substr(host.size());
-  const size_t path = rest.find('/');
-  if (host.size() < 3 || path == std::string_view::npos) return false;
-  const std::string_view origin = rest.substr(0, path);
-  const std::string_view scheme = origin.substr(0, origin.find(':'));
-  if (scheme != "http" && scheme != "https") return false;
-
-  url_ = scheme;
-  url_ += "://";
-  if (!AppendHostFromSurt(surt, url_)) return false;
-  url_ += origin.substr(scheme.size());
-  url_ += rest.substr(path);
-
+  const size_t path_begin = surt.find('/', SurtHost(surt).size());
+  if (path_begin == std::string_view::npos) return false;
+  const std::string_view origin = surt.substr(0, path_begin);
+  if (origin != origin_) {
+    origin_.clear();
+    if (!ReadOrigin(origin)) return false;
+    origin_ = origin;
+  }
+  const std::string_view path = surt.substr(path_begin);
   // Only a key that its URL leads back to is one: else two keys could stand for
-  // one page, or a slash in a "label" be read as the path.
-  if (Url::Parse(url_, nullptr, out) != UrlOutcome::kOk || out.href() != url_) {
+  // one page. The origin does, so the path decides.
+  if (path.starts_with("//")) {  // In a relative URL, what begins a host.
+    text_ = origin_url_.href();
+    text_.pop_back();
+    text_ += path;
+    return Url::Parse(text_, nullptr, out) == UrlOutcome::kOk &&
+           out.path_and_query() == path && !out.has_fragment();
+  }
+  return Url::Parse(path, &origin_url_, out) == UrlOutcome::kOk &&
+         out.path_and_query() == path && !out.has_fragment();
+}
+
+bool SurtReader::ReadOrigin(std::string_view origin) {
+  const std::string_view host = SurtHost(origin);
+  const std::string_view scheme_and_port = origin.substr(host.size());
+  const std::string_view scheme =
+      scheme_and_port.substr(0, scheme_and_port.find(':'));
+  if (scheme != "http" && scheme != "https") return false;
+  text_ = scheme;
+  text_ += "://";
+  if (!AppendHostFromSurt(host, text_)) return false;
+  text_ += scheme_and_port.substr(scheme.size());
+  text_ += '/';
+  if (Url::Parse(text_, nullptr, origin_url_) != UrlOutcome::kOk ||
+      origin_url_.href() != text_) {
     return false;
   }
-  key_.clear();
-  AppendSurtKey(out, key_);
-  return key_ == surt;
+  // A slash in a "label" was read as the path, say.
+  text_.clear();
+  AppendSurtKey(origin_url_, text_);
+  text_.pop_back();
+  return text_ == origin;
 }
 
 absl::StatusOr<std::string> UrlFromSurt(std::string_view surt) {

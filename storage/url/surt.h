@@ -31,15 +31,20 @@ void AppendSurtKey(const Url& url, std::string& out);
 void AppendSurtDomainPrefix(std::string_view host_or_domain, std::string& out);
 
 // Reads keys back into URLs, many in a row: allocates nothing once its buffers
-// have grown to their working size. Not thread-safe.
+// have grown to their working size, and looks at a host, scheme and port once
+// as long as the keys have the same. Not thread-safe.
 class SurtReader {
  public:
   // False if `surt` is not the key of any URL; `out` then holds rubbish.
   bool Read(std::string_view surt, Url& out);
 
  private:
-  std::string url_;
-  std::string key_;
+  // `origin` is what stands before a key's path.
+  bool ReadOrigin(std::string_view origin);
+
+  std::string origin_;  // Of the key before, and as a URL.
+  Url origin_url_;
+  std::string text_;
 };
 
 // The URL of a key. kInvalidArgument if `surt` is not the key of any URL.

@@ -97,7 +97,8 @@ class TestStream : public PutStream {
     most_flying = std::max(most_flying, batch.sequence() - heard_);
     if (damage) damage(batch);
     for (int i = 0; i < (repeat ? 2 : 1); ++i) {
-      auto receipt = to_.receiver->Take(peer_, batch);
+      auto receipt =
+          to_.receiver->Take(peer_, batch, to_.receiver->Open(peer_, batch));
       if (!receipt.ok()) return End(receipt.status());
       peers::PutReply reply;
       reply.set_last(receipt->last);

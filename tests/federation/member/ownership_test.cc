@@ -31,15 +31,25 @@ TEST_F(OwnershipTest, APageAtTheWrongSiteIsABrokenInvariantUntilItMoves) {
   EXPECT_TRUE(TokyosCheck().ok) << TokyosCheck().detail;
 
   const std::string url = UrlOf(paris());
-  // Nobody tells tokyo that there is something to hand over.
-  ASSERT_TRUE(tokyo().db().Inject({{KeyOf(url)}}, absl::Now()).ok());
-  const FederationCheck broken = TokyosCheck();
-  EXPECT_FALSE(broken.ok);
+  // Nobody tells tokyo that there is something to hand over; only what it still
+  // has to do for the last change of the map may take it along.
+  FederationCheck broken;
+  ASSERT_TRUE(Becomes([&] {
+    EXPECT_TRUE(tokyo().db().Inject({{KeyOf(url)}}, absl::Now()).ok());
+    broken = TokyosCheck();
+    return !broken.ok;
+  }));
   EXPECT_FALSE(broken.is_unanswered) << broken.detail;
   EXPECT_THAT(broken.detail, HasSubstr("1 of 1 hosts are another site's"));
 
   tokyo()->OnForeignPages();
-  EXPECT_TRUE(Becomes([&] { return TokyosCheck().ok; }));
+  // From the moment on that it knows, and until it has moved: never broken.
+  const auto is_there = [&] { return tokyo().db().GetPage(KeyOf(url)).ok(); };
+  while (is_there()) {
+    const FederationCheck moving = TokyosCheck();
+    ASSERT_TRUE(moving.ok) << moving.detail;
+  }
+  EXPECT_TRUE(TokyosCheck().ok);
 }
 
 }  // namespace

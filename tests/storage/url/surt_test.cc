@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -40,6 +42,53 @@ TEST(SurtTest, AReaderReadsKeyAfterKeyWhateverCameBefore) {
   EXPECT_FALSE(reader.Read("COM,a,)http/", url));
   ASSERT_TRUE(reader.Read("com,b,)http/", url));
   EXPECT_EQ(url.href(), "http://b.com/");
+}
+
+// Slow and obvious: the URL of a key is the one that has this key.
+std::optional<std::string> ReadSlowly(std::string_view surt) {
+  const std::string_view host = SurtHost(surt);
+  const std::string_view rest = surt.substr(host.size());
+  const std::string_view scheme = rest.substr(0, rest.find_first_of(":/"));
+  std::string text = std::string(scheme) + "://";
+  if (!AppendHostFromSurt(surt, text)) return std::nullopt;
+  text += rest.substr(scheme.size());
+  const auto url = Url::Parse(text);
+  if (!url.ok() || url->href() != text || SurtKey(*url) != surt) {
+    return std::nullopt;
+  }
+  return text;
+}
+
+TEST(SurtTest, AReaderThatRemembersTheOriginReadsAsOneThatDoesNot) {
+  const std::vector<std::string> origins = {
+      "com,example,)http",      "com,example,)https",  "com,example,)http:80",
+      "com,example,)http:8080", "com,example,)http:",  "com,example,)ftp",
+      "com,example,www,)http",  "127.0.0.1,)http",     "[::1],)http:81",
+      "c%29d,a%2Cb,)http",      "a%2Fb,)http",         "a/b,)http",
+      "com,example,)http:80@b", "com,example,)http@b", ",com,example,)http"};
+  const std::vector<std::string> pieces = {
+      "/", "//", "a", ".", "..", "?",  "#",        "%",    "%2e",  "%41",  "\\",
+      " ", ":",  "@", ",", ")",  "\t", "\xc3\xa9", "\xff", "b=c&", "http:"};
+  std::mt19937 random(7);
+  SurtReader reader;
+  Url url;
+  int read = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string& origin = origins[random() % origins.size()];
+    for (int j = 0; j < 20; ++j) {  // A few of one origin in a row.
+      std::string surt = origin + "/";
+      for (size_t k = random() % 5; k > 0; --k) {
+        surt += pieces[random() % pieces.size()];
+      }
+      const std::optional<std::string> slowly = ReadSlowly(surt);
+      ASSERT_EQ(reader.Read(surt, url), slowly.has_value()) << surt;
+      if (!slowly.has_value()) continue;
+      ++read;
+      ASSERT_EQ(url.href(), *slowly) << surt;
+      ASSERT_EQ(SurtKey(url), surt);
+    }
+  }
+  EXPECT_GT(read, 50'000);
 }
 
 TEST(SurtTest, CredentialsAndFragmentAreNotInTheKey) {

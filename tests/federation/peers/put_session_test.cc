@@ -1,0 +1,192 @@
+// The receiving end of a stream, over loopback: what is done at the same time,
+// and how the sender learns of a refusal while it is waited for.
+#include "federation/peers/put_session.h"
+
+#include <grpcpp/client_context.h>
+#include <grpcpp/create_channel.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "absl/time/clock.h"
+#include "federation/peers/peer_client.h"
+#include "federation/peers/peer_server.h"
+#include "proto/peers.grpc.pb.h"
+#include "storage/mutex.h"
+#include "tests/federation/peers/put_only_verbs.h"
+
+namespace gannet::federation {
+namespace {
+
+// Takes what the test lets it take, and knows what was done with which batch.
+class ScriptedSite : public PutOnlyVerbs {
+ public:
+  absl::StatusOr<PutPair> OpenPut(const Caller&, const peers::Greeting&,
+                                  peers::PutReply&) override {
+    return PutPair{{storage::SiteId{1}, 1}, 1};
+  }
+  OpenedBatch OpenBatch(const PutPair&, const peers::Batch& batch) override {
+    storage::MutexLock lock(&mu_);
+    opened_.insert(batch.sequence());
+    changed_.SignalAll();
+    return {nullptr, storage::Delivery()};
+  }
+  absl::Status Take(const PutPair&, const peers::Batch& batch, OpenedBatch,
+                    peers::PutReply& reply) override {
+    if (const absl::Status status = take(batch.sequence()); !status.ok()) {
+      return status;
+    }
+    reply.set_last(batch.sequence());
+    return absl::OkStatus();
+  }
+
+  bool IsOpened(uint64_t sequence) {
+    storage::MutexLock lock(&mu_);
+    return opened_.contains(sequence);
+  }
+  bool AwaitOpened(uint64_t sequence) {
+    const absl::Time until = absl::Now() + absl::Seconds(20);
+    storage::MutexLock lock(&mu_);
+    while (!opened_.contains(sequence) && absl::Now() < until) {
+      changed_.WaitFor(&mu_, until - absl::Now());
+    }
+    return opened_.contains(sequence);
+  }
+
+  std::function<absl::Status(uint64_t sequence)> take = [](uint64_t) {
+    return absl::OkStatus();
+  };
+
+ private:
+  storage::Mutex mu_;
+  storage::Condition changed_;
+  std::set<uint64_t> opened_ ABSL_GUARDED_BY(mu_);
+};
+
+peers::PutRequest Greeting() {
+  peers::PutRequest request;
+  request.mutable_greeting()->set_site(1);
+  return request;
+}
+
+peers::PutRequest Batch(uint64_t sequence) {
+  peers::PutRequest request;
+  request.mutable_batch()->set_sequence(sequence);
+  return request;
+}
+
+class PutSessionTest : public testing::Test {
+ protected:
+  // A stream that has greeted.
+  std::unique_ptr<PutStream> Open() {
+    std::unique_ptr<PutStream> stream = client_.OpenPut();
+    peers::PutReply reply;
+    EXPECT_TRUE(stream->Write(Greeting()));
+    EXPECT_TRUE(stream->Read(reply));
+    return stream;
+  }
+
+  ScriptedSite site_;
+  const std::unique_ptr<PeerServer> server_ =
+      PeerServer::Start({.address = "127.0.0.1:0"}, site_).value();
+  const std::string address_ = "127.0.0.1:" + std::to_string(server_->port());
+  PeerClient client_{ConnectInsecurely(address_, ""), "receiver"};
+};
+
+TEST_F(PutSessionTest, TheNextBatchIsOpenedWhileOneIsTaken) {
+  site_.take = [&](uint64_t sequence) {
+    return sequence == 3 || site_.AwaitOpened(sequence + 1)
+               ? absl::OkStatus()
+               : absl::InternalError("the next was not opened meanwhile");
+  };
+  const std::unique_ptr<PutStream> stream = Open();
+  for (uint64_t i = 1; i <= 3; ++i) ASSERT_TRUE(stream->Write(Batch(i)));
+  for (uint64_t i = 1; i <= 3; ++i) {
+    peers::PutReply reply;
+    ASSERT_TRUE(stream->Read(reply)) << stream->Finish();
+    EXPECT_EQ(reply.last(), i);
+  }
+}
+
+TEST_F(PutSessionTest, NoMoreThanThreeBatchesAreInMemory) {
+  site_.take = [&](uint64_t sequence) {
+    if (sequence > 1) return absl::OkStatus();
+    // One that is taken, one that waits, one that was just opened.
+    EXPECT_TRUE(site_.AwaitOpened(3));
+    absl::SleepFor(absl::Milliseconds(100));
+    EXPECT_FALSE(site_.IsOpened(4));
+    return absl::OkStatus();
+  };
+  const std::unique_ptr<PutStream> stream = Open();
+  for (uint64_t i = 1; i <= 5; ++i) ASSERT_TRUE(stream->Write(Batch(i)));
+  for (uint64_t i = 1; i <= 5; ++i) {
+    peers::PutReply reply;
+    ASSERT_TRUE(stream->Read(reply)) << stream->Finish();
+    EXPECT_EQ(reply.last(), i);
+  }
+}
+
+TEST_F(PutSessionTest, ASenderThatWaitsIsToldWhyItsBatchWasRefused) {
+  site_.take = [](uint64_t sequence) {
+    return sequence < 2 ? absl::OkStatus() : absl::OutOfRangeError("no 2nd");
+  };
+  const std::unique_ptr<PutStream> stream = Open();
+  ASSERT_TRUE(stream->Write(Batch(1)));
+  ASSERT_TRUE(stream->Write(Batch(2)));
+  peers::PutReply reply;
+  EXPECT_TRUE(stream->Read(reply));
+  const absl::Time began = absl::Now();
+  EXPECT_FALSE(stream->Read(reply));
+  const absl::Status status = stream->Finish();
+  EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
+  // At once, and not because it was cut off.
+  EXPECT_LT(absl::Now() - began, absl::Seconds(4));
+}
+
+TEST_F(PutSessionTest, NothingIsTakenAfterARefusal) {
+  std::set<uint64_t> taken;
+  site_.take = [&](uint64_t sequence) {
+    taken.insert(sequence);
+    EXPECT_TRUE(site_.AwaitOpened(2));
+    return absl::InvalidArgumentError("no");
+  };
+  const std::unique_ptr<PutStream> stream = Open();
+  for (uint64_t i = 1; i <= 3; ++i) (void)stream->Write(Batch(i));
+  peers::PutReply reply;
+  EXPECT_FALSE(stream->Read(reply));
+  EXPECT_TRUE(absl::IsInvalidArgument(stream->Finish()));
+  EXPECT_EQ(taken, std::set<uint64_t>({1}));
+}
+
+TEST_F(PutSessionTest, BatchesBeforeAWrongMessageAreTaken) {
+  const std::unique_ptr<PutStream> stream = Open();
+  ASSERT_TRUE(stream->Write(Batch(1)));
+  ASSERT_TRUE(stream->Write(Greeting()));
+  peers::PutReply reply;
+  EXPECT_TRUE(stream->Read(reply));
+  EXPECT_EQ(reply.last(), 1u);
+  EXPECT_FALSE(stream->Read(reply));
+  EXPECT_TRUE(absl::IsInvalidArgument(stream->Finish()));
+}
+
+TEST_F(PutSessionTest, ASenderThatDoesNotHeedARefusalIsCutOff) {
+  site_.take = [](uint64_t) { return absl::OutOfRangeError("no"); };
+  const auto stub = peers::Peers::NewStub(
+      grpc::CreateChannel(address_, grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  const auto stream = stub->PutIfAbsent(&context);
+  peers::PutReply reply;
+  ASSERT_TRUE(stream->Write(Greeting()));
+  ASSERT_TRUE(stream->Read(&reply));
+  ASSERT_TRUE(stream->Write(Batch(1)));
+  ASSERT_TRUE(stream->Read(&reply));
+  EXPECT_TRUE(reply.is_refused());
+  EXPECT_FALSE(stream->Read(&reply));  // Waits for the end.
+  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::CANCELLED);
+}
+
+}  // namespace
+}  // namespace gannet::federation
