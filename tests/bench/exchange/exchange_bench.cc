@@ -44,21 +44,25 @@ constexpr storage::SiteId kReceiver{2};
 constexpr int kRuns = 5;
 constexpr double kLeastRatio = 0.6;
 const size_t kBatch = federation::PumpSettings().urls_of_batch;
-size_t most_urls = 150'000;
+size_t most_urls = 300'000;
 
-federation::Applicant Site(const char* name, uint64_t incarnation) {
+federation::Applicant Site(const char* name, uint64_t incarnation,
+                           uint32_t capacity) {
   federation::Applicant site;
   site.name = name;
   site.incarnation = incarnation;
   site.address = "127.0.0.1:1";
+  site.capacity = capacity;
   return site;
 }
 
+// Nearly everything is the receiver's: the more, the steadier the figure.
 federation::Map TwoSites() {
   const federation::Map first =
-      FoundFederation(Site("sender", 1), 7, {}, true).value();
+      FoundFederation(Site("sender", 1, 1), 7, {}, true).value();
   const federation::Map both =
-      Join(federation::Invite(first, "receiver").value(), Site("receiver", 2))
+      Join(federation::Invite(first, "receiver").value(),
+           Site("receiver", 2, 20))
           .value();
   return federation::FinishHandOff(both).value();
 }
