@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "absl/time/clock.h"
 #include "federation/peers/peer_client.h"
@@ -36,11 +37,26 @@ class ScriptedSite : public PutOnlyVerbs {
   }
   absl::Status Take(const PutPair&, const peers::Batch& batch, OpenedBatch,
                     peers::PutReply& reply) override {
-    if (const absl::Status status = take(batch.sequence()); !status.ok()) {
-      return status;
+    std::function<absl::Status(uint64_t)> take;
+    {
+      storage::MutexLock lock(&mu_);
+      taken_.insert(batch.sequence());
+      take = take_;
+    }
+    if (take) {
+      if (absl::Status s = take(batch.sequence()); !s.ok()) return s;
     }
     reply.set_last(batch.sequence());
     return absl::OkStatus();
+  }
+
+  void SetTake(std::function<absl::Status(uint64_t sequence)> take) {
+    storage::MutexLock lock(&mu_);
+    take_ = std::move(take);
+  }
+  std::set<uint64_t> taken() {
+    storage::MutexLock lock(&mu_);
+    return taken_;
   }
 
   bool IsOpened(uint64_t sequence) {
@@ -56,14 +72,12 @@ class ScriptedSite : public PutOnlyVerbs {
     return opened_.contains(sequence);
   }
 
-  std::function<absl::Status(uint64_t sequence)> take = [](uint64_t) {
-    return absl::OkStatus();
-  };
-
  private:
   storage::Mutex mu_;
   storage::Condition changed_;
+  std::function<absl::Status(uint64_t)> take_ ABSL_GUARDED_BY(mu_);
   std::set<uint64_t> opened_ ABSL_GUARDED_BY(mu_);
+  std::set<uint64_t> taken_ ABSL_GUARDED_BY(mu_);
 };
 
 peers::PutRequest Greeting() {
@@ -97,11 +111,11 @@ class PutSessionTest : public testing::Test {
 };
 
 TEST_F(PutSessionTest, TheNextBatchIsOpenedWhileOneIsTaken) {
-  site_.take = [&](uint64_t sequence) {
+  site_.SetTake([&](uint64_t sequence) {
     return sequence == 3 || site_.AwaitOpened(sequence + 1)
                ? absl::OkStatus()
                : absl::InternalError("the next was not opened meanwhile");
-  };
+  });
   const std::unique_ptr<PutStream> stream = Open();
   for (uint64_t i = 1; i <= 3; ++i) ASSERT_TRUE(stream->Write(Batch(i)));
   for (uint64_t i = 1; i <= 3; ++i) {
@@ -112,14 +126,14 @@ TEST_F(PutSessionTest, TheNextBatchIsOpenedWhileOneIsTaken) {
 }
 
 TEST_F(PutSessionTest, NoMoreThanThreeBatchesAreInMemory) {
-  site_.take = [&](uint64_t sequence) {
+  site_.SetTake([&](uint64_t sequence) {
     if (sequence > 1) return absl::OkStatus();
     // One that is taken, one that waits, one that was just opened.
     EXPECT_TRUE(site_.AwaitOpened(3));
     absl::SleepFor(absl::Milliseconds(100));
     EXPECT_FALSE(site_.IsOpened(4));
     return absl::OkStatus();
-  };
+  });
   const std::unique_ptr<PutStream> stream = Open();
   for (uint64_t i = 1; i <= 5; ++i) ASSERT_TRUE(stream->Write(Batch(i)));
   for (uint64_t i = 1; i <= 5; ++i) {
@@ -130,9 +144,9 @@ TEST_F(PutSessionTest, NoMoreThanThreeBatchesAreInMemory) {
 }
 
 TEST_F(PutSessionTest, ASenderThatWaitsIsToldWhyItsBatchWasRefused) {
-  site_.take = [](uint64_t sequence) {
+  site_.SetTake([](uint64_t sequence) {
     return sequence < 2 ? absl::OkStatus() : absl::OutOfRangeError("no 2nd");
-  };
+  });
   const std::unique_ptr<PutStream> stream = Open();
   ASSERT_TRUE(stream->Write(Batch(1)));
   ASSERT_TRUE(stream->Write(Batch(2)));
@@ -147,18 +161,16 @@ TEST_F(PutSessionTest, ASenderThatWaitsIsToldWhyItsBatchWasRefused) {
 }
 
 TEST_F(PutSessionTest, NothingIsTakenAfterARefusal) {
-  std::set<uint64_t> taken;
-  site_.take = [&](uint64_t sequence) {
-    taken.insert(sequence);
+  site_.SetTake([&](uint64_t) {
     EXPECT_TRUE(site_.AwaitOpened(2));
     return absl::InvalidArgumentError("no");
-  };
+  });
   const std::unique_ptr<PutStream> stream = Open();
   for (uint64_t i = 1; i <= 3; ++i) (void)stream->Write(Batch(i));
   peers::PutReply reply;
   EXPECT_FALSE(stream->Read(reply));
   EXPECT_TRUE(absl::IsInvalidArgument(stream->Finish()));
-  EXPECT_EQ(taken, std::set<uint64_t>({1}));
+  EXPECT_EQ(site_.taken(), std::set<uint64_t>({1}));
 }
 
 TEST_F(PutSessionTest, BatchesBeforeAWrongMessageAreTaken) {
@@ -173,7 +185,7 @@ TEST_F(PutSessionTest, BatchesBeforeAWrongMessageAreTaken) {
 }
 
 TEST_F(PutSessionTest, ASenderThatDoesNotHeedARefusalIsCutOff) {
-  site_.take = [](uint64_t) { return absl::OutOfRangeError("no"); };
+  site_.SetTake([](uint64_t) { return absl::OutOfRangeError("no"); });
   const auto stub = peers::Peers::NewStub(
       grpc::CreateChannel(address_, grpc::InsecureChannelCredentials()));
   grpc::ClientContext context;
