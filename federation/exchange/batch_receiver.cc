@@ -134,8 +134,11 @@ absl::StatusOr<storage::Receipt> BatchReceiver::Take(const storage::Peer& from,
   if (opened.view != maps_.view()) opened = Open(from, batch);
   absl::StatusOr<storage::Delivery>& delivery = opened.delivery;
   if (!delivery.ok()) {
-    // The others say that this site has to change first.
-    if (!absl::IsAborted(delivery.status()) &&
+    // What this site lacks (a newer map, a place in it, the rules) is no fault
+    // of the sender's.
+    const bool is_in_map =
+        opened.view != nullptr && opened.view->self() != nullptr;
+    if (is_in_map && !absl::IsAborted(delivery.status()) &&
         !absl::IsUnavailable(delivery.status())) {
       ++refused_;
     }

@@ -23,7 +23,8 @@ namespace gannet::federation {
 class PutStream {
  public:
   virtual ~PutStream() = default;
-  // False: the stream has ended, and Finish() says why.
+  // False: the stream has ended, or the other side wants it to; Finish() says
+  // why.
   virtual bool Write(const peers::PutRequest& request) = 0;
   virtual bool Read(peers::PutReply& reply) = 0;
   virtual absl::Status Finish() = 0;

@@ -49,8 +49,8 @@ void HandOff::SetPagesLeft(int64_t pages) {
   progress_.pages_left = std::max<int64_t>(pages, 0);
 }
 
-// For a walk that is about to begin: nobody may see neither the one nor the
-// other.
+// For a walk that is about to begin. At once, or progress() could say "done" in
+// between.
 void HandOff::ForgetWish() {
   storage::MutexLock lock(&mu_);
   progress_.is_done = false;
@@ -114,7 +114,10 @@ absl::Status HandOff::BeginPass() {
   begun_after_old_rounds_ = OldRoundsAreOver();
   round_at_begin_ = IsOpen(journal) ? journal.number() : 0;
   auto destinations = crawl_db_.Destinations();
-  if (!destinations.ok()) return destinations.status();
+  if (!destinations.ok()) {
+    walk_again_ = true;  // Why it was begun is forgotten.
+    return destinations.status();
+  }
   outboxes_ = *std::move(destinations);
   stage_ = Stage::kOutboxes;
   return absl::OkStatus();

@@ -75,6 +75,7 @@ absl::StatusOr<storage::Check> Membership::LookAtOwnership() {
   check.ok = true;
   const auto view = maps_.view();
   if (view == nullptr) return check;
+  const bool was_done = hand_off_.progress().is_done;
   int64_t hosts = 0, foreign = 0;
   std::string example;
   absl::Status status = crawl_db_.ScanHosts(
@@ -87,7 +88,7 @@ absl::StatusOr<storage::Check> Membership::LookAtOwnership() {
       });
   if (!status.ok()) return status;
   const bool is_moving = IsHandingOff(view->map()) || maps_.view() != view ||
-                         !hand_off_.progress().is_done;
+                         !was_done || !hand_off_.progress().is_done;
   check.ok = foreign == 0 || is_moving;
   check.detail =
       foreign == 0

@@ -73,8 +73,11 @@ class PeerClient::Stream : public PutStream {
   }
   absl::Status Finish() override {
     is_finished_ = true;
-    // Who has refused a batch waits for this to say why.
+    // Who has refused a batch waits for this to say why; and gRPC, before it
+    // gives that away, for somebody to read what was said before.
     stream_->WritesDone();
+    peers::PutReply unread;
+    while (stream_->Read(&unread)) continue;
     const absl::Status status = ToAbsl(stream_->Finish());
     // The other side ended it and had nothing to say: it stops.
     if (status.ok()) return absl::UnavailableError("the stream was ended");

@@ -18,7 +18,8 @@
 namespace gannet::federation {
 namespace {
 
-// A stream holds a thread for each other site, and so does each call.
+// A stream holds a thread for each other site (and one of its own beside it),
+// and so does each call.
 constexpr int kMostThreads = 1024;
 
 class Service final : public peers::Peers::Service {
@@ -46,7 +47,7 @@ class Service final : public peers::Peers::Service {
         turns_.Begin(pair->from.site, [context] { context->TryCancel(); });
     if (!turn.has_value()) return grpc::Status::CANCELLED;
     if (!stream->Write(reply)) return grpc::Status::CANCELLED;
-    PutSession session(verbs_, *pair, *context, *stream);
+    PutSession session(verbs_, *pair, reply.last(), *context, *stream);
     if (absl::Status s = session.Run(); !s.ok()) return ToGrpc(s);
     return EndOf(context, pair->from);
   }

@@ -10,8 +10,9 @@
 namespace gannet::federation {
 namespace {
 
-// A sender that does not end the stream after it was told of a refusal is
-// broken, or of a version that does not know the word.
+// A sender that has not ended the stream so long after it was told of a refusal
+// is broken, of a version that does not know the word, or hears nothing. It is
+// cut off, and told no more.
 constexpr std::chrono::seconds kTimeToEnd{5};
 
 }  // namespace
@@ -45,29 +46,40 @@ absl::Status PutSession::ReadAll() {
 
 absl::Status PutSession::TakeAll() {
   while (std::optional<Arrival> arrival = Next()) {
-    const absl::Status status = Take(*std::move(arrival));
-    if (status.ok()) continue;
-    {
-      storage::MutexLock lock(&mu_);
-      takes_no_more_ = true;
-      changed_.SignalAll();
-    }
+    const absl::StatusOr<bool> is_told = Take(*std::move(arrival));
+    if (is_told.ok() && *is_told) continue;
+    TakeNoMore();
+    if (is_told.ok()) break;  // The stream has ended; the reader will see it.
     AwaitItsEnd();
-    return status;
+    return is_told.status();
   }
   return absl::OkStatus();
 }
 
 bool PutSession::Read(peers::PutRequest& request) {
-  const auto set_in_read = [this](bool is_in_read) {
-    storage::MutexLock lock(&mu_);
-    is_in_read_ = is_in_read;
-    changed_.SignalAll();
-  };
-  set_in_read(true);
+  if (!BeginReading()) return false;
   const bool has_come = stream_.Read(&request);
-  set_in_read(false);
+  EndReading();
   return has_come;
+}
+
+// From here on the taker knows that a refusal has to wait.
+bool PutSession::BeginReading() {
+  storage::MutexLock lock(&mu_);
+  is_in_read_ = !takes_no_more_;
+  return is_in_read_;
+}
+
+void PutSession::EndReading() {
+  storage::MutexLock lock(&mu_);
+  is_in_read_ = false;
+  changed_.SignalAll();
+}
+
+void PutSession::TakeNoMore() {
+  storage::MutexLock lock(&mu_);
+  takes_no_more_ = true;
+  changed_.SignalAll();
 }
 
 bool PutSession::Hand(Arrival arrival) {
@@ -86,15 +98,17 @@ std::optional<PutSession::Arrival> PutSession::Next() {
   return std::exchange(next_, std::nullopt);
 }
 
-absl::Status PutSession::Take(Arrival arrival) {
+absl::StatusOr<bool> PutSession::Take(Arrival arrival) {
   peers::PutReply reply;
   const absl::Status status = verbs_.Take(pair_, arrival.request.batch(),
                                           std::move(arrival.opened), reply);
-  reply.set_is_refused(!status.ok());
-  const bool is_told = stream_.Write(reply);
-  if (status.ok() && !is_told) {
-    return absl::CancelledError("the stream has ended");
+  if (status.ok()) {
+    last_ = reply.last();
+    return stream_.Write(reply);
   }
+  reply.set_last(last_);
+  reply.set_is_refused(true);
+  stream_.Write(reply);
   return status;
 }
 

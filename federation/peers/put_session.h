@@ -8,9 +8,11 @@
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/sync_stream.h>
 
+#include <cstdint>
 #include <optional>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "federation/peers/peer_verbs.h"
 #include "proto/peers.pb.h"
 #include "storage/mutex.h"
@@ -21,10 +23,15 @@ class PutSession {
  public:
   using Stream = grpc::ServerReaderWriter<peers::PutReply, peers::PutRequest>;
 
-  // All must outlive this. REQUIRES: the answer to the greeting is written.
-  PutSession(PeerVerbs& verbs, const PutPair& pair,
+  // All must outlive this. REQUIRES: the greeting is answered; `last` is what
+  // that answer says.
+  PutSession(PeerVerbs& verbs, const PutPair& pair, uint64_t last,
              grpc::ServerContext& context, Stream& stream)
-      : verbs_(verbs), pair_(pair), context_(context), stream_(stream) {}
+      : verbs_(verbs),
+        pair_(pair),
+        context_(context),
+        stream_(stream),
+        last_(last) {}
 
   // Until the sender is done or gone (OK), or something is refused.
   absl::Status Run() ABSL_LOCKS_EXCLUDED(mu_);
@@ -41,16 +48,21 @@ class PutSession {
 
   bool Read(peers::PutRequest& request) ABSL_LOCKS_EXCLUDED(mu_);
   // False: no more are taken.
+  bool BeginReading() ABSL_LOCKS_EXCLUDED(mu_);
+  void EndReading() ABSL_LOCKS_EXCLUDED(mu_);
   bool Hand(Arrival arrival) ABSL_LOCKS_EXCLUDED(mu_);
   // Nothing: no more will come.
   std::optional<Arrival> Next() ABSL_LOCKS_EXCLUDED(mu_);
-  absl::Status Take(Arrival arrival);
+  // False: the sender could not be told.
+  absl::StatusOr<bool> Take(Arrival arrival);
+  void TakeNoMore() ABSL_LOCKS_EXCLUDED(mu_);
   void AwaitItsEnd() ABSL_LOCKS_EXCLUDED(mu_);
 
   PeerVerbs& verbs_;
   const PutPair& pair_;
   grpc::ServerContext& context_;
   Stream& stream_;
+  uint64_t last_;  // The taker's: the last batch that is on the disk.
 
   storage::Mutex mu_;
   storage::Condition changed_;

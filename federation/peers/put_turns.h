@@ -1,7 +1,7 @@
 // PutTurns gives each other site one stream at a time: a new one ends the one
 // before, and begins when that is over. A site that lost its line need not wait
 // until this side has noticed; one that is broken, and opens stream after
-// stream, has one batch in memory and not one for each. Thread-safe.
+// stream, has the batches of one in memory and not of each. Thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -98,8 +98,9 @@ bool AppendHostFromSurt(std::string_view surt, std::string& out) {
 }
 
 bool SurtReader::Read(std::string_view surt, Url& out) {
-  const size_t path_begin = surt.find('/', SurtHost(surt).size());
-  if (path_begin == std::string_view::npos) return false;
+  const std::string_view host = SurtHost(surt);
+  const size_t path_begin = surt.find('/', host.size());
+  if (host.empty() || path_begin == std::string_view::npos) return false;
   const std::string_view origin = surt.substr(0, path_begin);
   if (origin != origin_) {
     origin_.clear();

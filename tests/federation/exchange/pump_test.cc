@@ -97,8 +97,9 @@ class TestStream : public PutStream {
     most_flying = std::max(most_flying, batch.sequence() - heard_);
     if (damage) damage(batch);
     for (int i = 0; i < (repeat ? 2 : 1); ++i) {
-      auto receipt =
-          to_.receiver->Take(peer_, batch, to_.receiver->Open(peer_, batch));
+      OpenedBatch opened = to_.receiver->Open(peer_, batch);
+      if (before_take) before_take();
+      auto receipt = to_.receiver->Take(peer_, batch, std::move(opened));
       if (!receipt.ok()) return End(receipt.status());
       peers::PutReply reply;
       reply.set_last(receipt->last);
@@ -119,6 +120,7 @@ class TestStream : public PutStream {
   int writes_left = -1, reads_left = -1;
   bool repeat = false;
   std::function<void(peers::Batch&)> damage;
+  std::function<void()> before_take;  // When a batch is opened.
   uint64_t most_flying = 0;  // Batches whose replies were not heard yet.
   std::optional<peers::Greeting> answer_with;
 
@@ -416,7 +418,8 @@ TEST_F(PumpTest, AReceiverThatWasRestoredBeginsAnew) {
 TEST_F(PumpTest, ASenderThatWasRemovedMeanwhileIsRefused) {
   Fill(0, 5);
   TestStream stream(paris_);
-  stream.damage = [&](peers::Batch&) {
+  // The batch was read by the map of before.
+  stream.before_take = [&] {
     const Map map = paris_.maps->view()->map();
     const Map adopted = Adopt(map, "paris", 0).value();
     ASSERT_TRUE(paris_.maps->Offer(Remove(adopted, "tokyo").value()).ok());

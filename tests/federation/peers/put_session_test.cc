@@ -160,6 +160,30 @@ TEST_F(PutSessionTest, ASenderThatWaitsIsToldWhyItsBatchWasRefused) {
   EXPECT_LT(absl::Now() - began, absl::Seconds(4));
 }
 
+TEST_F(PutSessionTest, ARefusalSaysWhichBatchesAreOnTheDisk) {
+  site_.SetTake([](uint64_t sequence) {
+    return sequence < 2 ? absl::OkStatus() : absl::OutOfRangeError("no 2nd");
+  });
+  const std::unique_ptr<PutStream> stream = Open();
+  ASSERT_TRUE(stream->Write(Batch(1)));
+  ASSERT_TRUE(stream->Write(Batch(2)));
+  peers::PutReply reply;
+  EXPECT_TRUE(stream->Read(reply));
+  EXPECT_FALSE(stream->Read(reply));
+  EXPECT_TRUE(reply.is_refused());
+  EXPECT_EQ(reply.last(), 1u);
+}
+
+TEST_F(PutSessionTest, ASenderThatOnlyWritesIsToldWhyItsBatchWasRefused) {
+  site_.SetTake([](uint64_t) { return absl::OutOfRangeError("no"); });
+  const std::unique_ptr<PutStream> stream = Open();
+  for (uint64_t i = 1; stream->Write(Batch(i)); ++i) {
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  const absl::Status status = stream->Finish();
+  EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
+}
+
 TEST_F(PutSessionTest, NothingIsTakenAfterARefusal) {
   site_.SetTake([&](uint64_t) {
     EXPECT_TRUE(site_.AwaitOpened(2));

@@ -60,12 +60,22 @@ std::optional<std::string> ReadSlowly(std::string_view surt) {
 }
 
 TEST(SurtTest, AReaderThatRemembersTheOriginReadsAsOneThatDoesNot) {
-  const std::vector<std::string> origins = {
-      "com,example,)http",      "com,example,)https",  "com,example,)http:80",
-      "com,example,)http:8080", "com,example,)http:",  "com,example,)ftp",
-      "com,example,www,)http",  "127.0.0.1,)http",     "[::1],)http:81",
-      "c%29d,a%2Cb,)http",      "a%2Fb,)http",         "a/b,)http",
-      "com,example,)http:80@b", "com,example,)http@b", ",com,example,)http"};
+  const std::vector<std::string> origins = {"",  // Nothing before the path.
+                                            "com,example,)http",
+                                            "com,example,)https",
+                                            "com,example,)http:80",
+                                            "com,example,)http:8080",
+                                            "com,example,)http:",
+                                            "com,example,)ftp",
+                                            "com,example,www,)http",
+                                            "127.0.0.1,)http",
+                                            "[::1],)http:81",
+                                            "c%29d,a%2Cb,)http",
+                                            "a%2Fb,)http",
+                                            "a/b,)http",
+                                            "com,example,)http:80@b",
+                                            "com,example,)http@b",
+                                            ",com,example,)http"};
   const std::vector<std::string> pieces = {
       "/", "//", "a", ".", "..", "?",  "#",        "%",    "%2e",  "%41",  "\\",
       " ", ":",  "@", ",", ")",  "\t", "\xc3\xa9", "\xff", "b=c&", "http:"};
@@ -105,7 +115,8 @@ TEST(SurtTest, HostOfAKeyEndsAtTheFirstParenthesis) {
 TEST(SurtTest, WhatIsNotAKeyIsRefused) {
   for (const char* text :
        {"", ")", ",)", "a,)", "a,)http", "a,)ftp/", "a)http/", "com,example/",
-        "a%2Fb,)http/", "a%2,)http/", ",)http/",
+        "/", "/a", "//a", "//aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "a%2Fb,)http/",
+        "a%2,)http/", ",)http/",
         // URLs could be made of these, but the URLs have other keys.
         "a/b,c,)http/", "a@b,)http/", "COM,a,)http/", "a,)http:80/",
         "a,)http:/", "a,)http/..", "a,)http/#b", "a.b,)http/",
