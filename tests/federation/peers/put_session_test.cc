@@ -102,6 +102,18 @@ class PutSessionTest : public testing::Test {
     EXPECT_TRUE(stream->Read(reply));
     return stream;
   }
+  // Sends so many batches at once; each is answered in its turn.
+  void ExpectAnswers(uint64_t batches) {
+    const std::unique_ptr<PutStream> stream = Open();
+    for (uint64_t i = 1; i <= batches; ++i) {
+      ASSERT_TRUE(stream->Write(Batch(i)));
+    }
+    for (uint64_t i = 1; i <= batches; ++i) {
+      peers::PutReply reply;
+      ASSERT_TRUE(stream->Read(reply)) << stream->Finish();
+      EXPECT_EQ(reply.last(), i);
+    }
+  }
 
   ScriptedSite site_;
   const std::unique_ptr<PeerServer> server_ =
@@ -116,13 +128,7 @@ TEST_F(PutSessionTest, TheNextBatchIsOpenedWhileOneIsTaken) {
                ? absl::OkStatus()
                : absl::InternalError("the next was not opened meanwhile");
   });
-  const std::unique_ptr<PutStream> stream = Open();
-  for (uint64_t i = 1; i <= 3; ++i) ASSERT_TRUE(stream->Write(Batch(i)));
-  for (uint64_t i = 1; i <= 3; ++i) {
-    peers::PutReply reply;
-    ASSERT_TRUE(stream->Read(reply)) << stream->Finish();
-    EXPECT_EQ(reply.last(), i);
-  }
+  ExpectAnswers(3);
 }
 
 TEST_F(PutSessionTest, NoMoreThanThreeBatchesAreInMemory) {
@@ -134,13 +140,7 @@ TEST_F(PutSessionTest, NoMoreThanThreeBatchesAreInMemory) {
     EXPECT_FALSE(site_.IsOpened(4));
     return absl::OkStatus();
   });
-  const std::unique_ptr<PutStream> stream = Open();
-  for (uint64_t i = 1; i <= 5; ++i) ASSERT_TRUE(stream->Write(Batch(i)));
-  for (uint64_t i = 1; i <= 5; ++i) {
-    peers::PutReply reply;
-    ASSERT_TRUE(stream->Read(reply)) << stream->Finish();
-    EXPECT_EQ(reply.last(), i);
-  }
+  ExpectAnswers(5);
 }
 
 TEST_F(PutSessionTest, ASenderThatWaitsIsToldWhyItsBatchWasRefused) {
