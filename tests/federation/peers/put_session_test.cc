@@ -221,7 +221,11 @@ TEST_F(PutSessionTest, ASenderThatDoesNotHeedARefusalIsCutOff) {
   ASSERT_TRUE(stream->Read(&reply));
   EXPECT_TRUE(reply.is_refused());
   EXPECT_FALSE(stream->Read(&reply));  // Waits for the end.
-  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  // Told why, if nobody was reading at the moment of the refusal.
+  const grpc::StatusCode code = stream->Finish().error_code();
+  EXPECT_TRUE(code == grpc::StatusCode::CANCELLED ||
+              code == grpc::StatusCode::OUT_OF_RANGE)
+      << code;
 }
 
 }  // namespace
