@@ -50,8 +50,8 @@ class BatchReceiver {
                 const storage::Canonicaliser& canonicaliser,
                 const storage::UrlFilter& filter);
 
-  // To open a batch takes as long as to write it, and needs no lock: it can be
-  // done while the one before is on its way to the disk.
+  // To open a batch takes a while and no lock: it can be done while the one
+  // before is on its way to the disk.
   OpenedBatch Open(const storage::Peer& from, const peers::Batch& batch) const;
 
   // `opened` is what Open() made of `batch`; if the map has changed since then,

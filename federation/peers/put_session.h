@@ -46,11 +46,12 @@ class PutSession {
   absl::Status ReadAll() ABSL_LOCKS_EXCLUDED(mu_);
   absl::Status TakeAll() ABSL_LOCKS_EXCLUDED(mu_);
 
+  // False: the sender is done or gone, or no more are taken.
   bool Read(peers::PutRequest& request) ABSL_LOCKS_EXCLUDED(mu_);
   // False: no more are taken.
   bool BeginReading() ABSL_LOCKS_EXCLUDED(mu_);
-  void EndReading() ABSL_LOCKS_EXCLUDED(mu_);
   bool Hand(Arrival arrival) ABSL_LOCKS_EXCLUDED(mu_);
+  void EndReading() ABSL_LOCKS_EXCLUDED(mu_);
   // Nothing: no more will come.
   std::optional<Arrival> Next() ABSL_LOCKS_EXCLUDED(mu_);
   // False: the sender could not be told.

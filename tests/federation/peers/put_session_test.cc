@@ -154,24 +154,12 @@ TEST_F(PutSessionTest, ASenderThatWaitsIsToldWhyItsBatchWasRefused) {
   EXPECT_TRUE(stream->Read(reply));
   const absl::Time began = absl::Now();
   EXPECT_FALSE(stream->Read(reply));
+  EXPECT_TRUE(reply.is_refused());
+  EXPECT_EQ(reply.last(), 1u);  // What is on the disk.
   const absl::Status status = stream->Finish();
   EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
   // At once, and not because it was cut off.
   EXPECT_LT(absl::Now() - began, absl::Seconds(4));
-}
-
-TEST_F(PutSessionTest, ARefusalSaysWhichBatchesAreOnTheDisk) {
-  site_.SetTake([](uint64_t sequence) {
-    return sequence < 2 ? absl::OkStatus() : absl::OutOfRangeError("no 2nd");
-  });
-  const std::unique_ptr<PutStream> stream = Open();
-  ASSERT_TRUE(stream->Write(Batch(1)));
-  ASSERT_TRUE(stream->Write(Batch(2)));
-  peers::PutReply reply;
-  EXPECT_TRUE(stream->Read(reply));
-  EXPECT_FALSE(stream->Read(reply));
-  EXPECT_TRUE(reply.is_refused());
-  EXPECT_EQ(reply.last(), 1u);
 }
 
 TEST_F(PutSessionTest, ASenderThatOnlyWritesIsToldWhyItsBatchWasRefused) {
