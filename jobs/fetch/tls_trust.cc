@@ -109,6 +109,8 @@ void TlsTrust::SetUp(SSL_CTX* context) {
   SSL_CTX_set_ex_data(context, ContextIndex(), this);
   // libcurl's describes each TLS message to a debug function: 5 % of all CPU.
   SSL_CTX_set_msg_callback(context, nullptr);
+  // libcurl's default; most servers of TLS 1.2 know sessions by ticket only.
+  SSL_CTX_clear_options(context, SSL_OP_NO_TICKET);
   SSL_CTX_set_session_cache_mode(
       context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
   SSL_CTX_sess_set_new_cb(context, OnNewSession);
