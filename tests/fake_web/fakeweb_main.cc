@@ -137,7 +137,7 @@ int TruthUrls(const Flags& flags) {
     Truth truth(&web, flags.rules);
     for (const TruePage& page : truth.AllUrls()) {
       fmt::print("{}\t{}\t{}\n", web.Url(page.ref), Name(page.outcome),
-                 Name(page.ref.kind));
+                 Name(web.KindOf(page.ref)));
     }
     return kDone;
   });
@@ -148,7 +148,7 @@ int TruthReachable(const Flags& flags) {
     Truth truth(&web, flags.rules);
     for (const TruePage& page : truth.Reachable()) {
       fmt::print("{}\t{}\t{}\n", web.Url(page.ref), Name(page.outcome),
-                 Name(page.ref.kind));
+                 Name(web.KindOf(page.ref)));
     }
     return kDone;
   });

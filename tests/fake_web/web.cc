@@ -73,7 +73,11 @@ Web::Web(WebOptions options, std::optional<Graph> graph)
     if (info.kind == Nasty::kChanges) continue;
     const bool robots =
         info.group == "robots" && info.kind != Nasty::kForbidden;
-    (robots ? robots_kinds_ : page_kinds_).push_back(info.kind);
+    const bool tls = info.group == "tls";
+    (tls      ? tls_kinds_
+     : robots ? robots_kinds_
+              : page_kinds_)
+        .push_back(info.kind);
   }
 }
 
@@ -137,7 +141,30 @@ Nasty Web::RobotsKind(uint32_t host) const {
   return kind;
 }
 
+bool Web::IsHttps(uint32_t host) const {
+  return options_.https_share > 0 &&
+         Unit(Mix(options_.seed, host, 11)) < options_.https_share;
+}
+
+Nasty Web::TlsKind(uint32_t host) const {
+  // Every fourth host, each kind in turn. Those with even numbers have no
+  // robots kind, so that no host has both; the seed's has neither.
+  if (tls_kinds_.empty() || host % 4 != 2 || !IsHttps(host) ||
+      hosts_->Pages(host) > kLargestHinderedHost) {
+    return Nasty::kNone;
+  }
+  return tls_kinds_[(host / 4) % tls_kinds_.size()];
+}
+
+Nasty Web::KindOf(const Ref& ref) const {
+  const Nasty tls = TlsKind(ref.host);
+  return tls != Nasty::kNone ? tls
+         : ref.http_form     ? Nasty::kHttpToHttps
+                             : ref.kind;
+}
+
 bool Web::MayBeClosed(uint32_t host) const {
+  if (TlsKind(host) != Nasty::kNone) return true;
   switch (RobotsKind(host)) {
     case Nasty::kRobotsError:
     case Nasty::kRobotsClosed:
