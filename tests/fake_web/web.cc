@@ -68,17 +68,19 @@ Web::Web(WebOptions options, std::optional<Graph> graph)
     : options_(std::move(options)),
       graph_(std::move(graph)),
       hosts_(std::make_unique<Hosts>(options_)) {
+  std::vector<Nasty> tls_kinds;
   for (const NastyInfo& info : AllNasty()) {
     if (!Has(options_.nasty, info.kind)) continue;
     if (info.kind == Nasty::kChanges) continue;
-    const bool robots =
-        info.group == "robots" && info.kind != Nasty::kForbidden;
-    const bool tls = info.group == "tls";
-    (tls      ? tls_kinds_
-     : robots ? robots_kinds_
-              : page_kinds_)
-        .push_back(info.kind);
+    if (info.group == "tls") {
+      tls_kinds.push_back(info.kind);
+    } else if (info.group == "robots" && info.kind != Nasty::kForbidden) {
+      robots_kinds_.push_back(info.kind);
+    } else {
+      page_kinds_.push_back(info.kind);
+    }
   }
+  SpreadTlsKinds(tls_kinds);
 }
 
 uint64_t Web::HashOf(const Ref& ref, uint64_t salt) const {
@@ -146,14 +148,23 @@ bool Web::IsHttps(uint32_t host) const {
          Unit(Mix(options_.seed, host, 11)) < options_.https_share;
 }
 
-Nasty Web::TlsKind(uint32_t host) const {
-  // Every fourth host, each kind in turn. Those with even numbers have no
-  // robots kind, so that no host has both; the seed's has neither.
-  if (tls_kinds_.empty() || host % 4 != 2 || !IsHttps(host) ||
-      hosts_->Pages(host) > kLargestHinderedHost) {
-    return Nasty::kNone;
+void Web::SpreadTlsKinds(const std::vector<Nasty>& asked_for) {
+  if (asked_for.empty() || options_.https_share <= 0) return;
+  tls_kinds_.assign(hosts_->count(), Nasty::kNone);
+  // Every other one of the small https hosts with even numbers, which have no
+  // robots kind, so that no host has both; the seed's has neither. Counted, not
+  // chosen by hash, so that small webs have all kinds.
+  size_t small = 0;
+  for (uint32_t host = 2; host < hosts_->count(); host += 2) {
+    if (!IsHttps(host) || hosts_->Pages(host) > kLargestHinderedHost) continue;
+    if (small++ % 2 == 0) {
+      tls_kinds_[host] = asked_for[(small / 2) % asked_for.size()];
+    }
   }
-  return tls_kinds_[(host / 4) % tls_kinds_.size()];
+}
+
+Nasty Web::TlsKind(uint32_t host) const {
+  return tls_kinds_.empty() ? Nasty::kNone : tls_kinds_[host];
 }
 
 Nasty Web::KindOf(const Ref& ref) const {

@@ -148,6 +148,8 @@ class Web {
 
  private:
   Web(WebOptions options, std::optional<Graph> graph);
+  // Gives hosts their TLS kinds, out of those that were asked for.
+  void SpreadTlsKinds(const std::vector<Nasty>& asked_for);
 
   // The host may be closed to some agent, or unreachable by its TLS: it has no
   // children in the tree of hosts.
@@ -169,7 +171,8 @@ class Web {
   std::unique_ptr<Hosts> hosts_;
   std::vector<Nasty> robots_kinds_;  // Asked for.
   std::vector<Nasty> page_kinds_;    // Asked for.
-  std::vector<Nasty> tls_kinds_;     // Asked for.
+  // By host; empty if there are none.
+  std::vector<Nasty> tls_kinds_;
 };
 
 }  // namespace gannet::fake_web
