@@ -182,7 +182,7 @@ TEST_F(TlsServerTest, NastyCertificatesAreRefusedForTheReasonThatTheyName) {
             1u);
 }
 
-TEST_F(TlsServerTest, AStalledHandshakeIsSilentUntilTheClientLeaves) {
+TEST_F(TlsServerTest, AStalledHandshakeIsMetWithSilence) {
   Start("tls", 1);
   const std::string host = Host(HostWith(Nasty::kTlsStall));
   RawClient client(server_->tls_port());

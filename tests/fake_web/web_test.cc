@@ -324,13 +324,14 @@ TEST(WebTest, NoOpenPageHidesBehindAClosedHost) {
 
 // Random links reach nearly every host as well; this is what makes it certain.
 TEST(WebTest, AHomePageIsLinkedFromItsNearestAncestorThatIsOpenToAll) {
-  const auto web = MakeWeb(500, 6000, "all");
+  const auto web = MakeWeb(500, 6000, "all", 1, 0.7);
   Truth truth(web.get(), {.agent = "somebody"});
   uint32_t adopted = 0;
   for (uint32_t host = 1; host < web->hosts().count(); ++host) {
     uint32_t parent = (host - 1) / 4;
     while (!truth.RobotsOf(parent).Allows("/") ||
-           web->RobotsKind(parent) == Nasty::kRobotsHuge) {
+           web->RobotsKind(parent) == Nasty::kRobotsHuge ||
+           web->TlsKind(parent) != Nasty::kNone) {
       parent = (parent - 1) / 4;
     }
     adopted += parent != (host - 1) / 4;
