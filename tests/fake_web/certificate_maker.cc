@@ -14,7 +14,7 @@
 namespace gannet::fake_web {
 namespace {
 
-// Of a few kilobytes each.
+// Of some four kilobytes each.
 constexpr size_t kMostKept = 10'000;
 
 // Fixed days: the same certificate in every process, and good for decades.

@@ -8,7 +8,7 @@
 // signs with random numbers. That makes the keys public: trust this CA for
 // tests and for nothing else.
 //
-// All hosts share one key, so that a certificate costs one signature (0.1 ms).
+// All hosts share one key, so that a certificate costs one signature (0.3 ms).
 // Certificates are made when they are first asked for and kept, up to a bound.
 // Thread-safe.
 #pragma once
