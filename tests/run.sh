@@ -17,6 +17,7 @@ tests/run.sh [FLAGS]   install, build, run all tests
   --tsan       the same with the thread sanitizer
   --data DIR   where strangers' data are (default: ../shared/data beside the
                project); tests that miss theirs are skipped and say so
+  --https S    this share of the fake web's hosts is on https (default: 0.5)
   --only RE    only tests whose name matches (ctest -R)
   --help       this text
 
@@ -37,6 +38,7 @@ while [ $# -gt 0 ]; do
     --asan) asan=1 ;;
     --tsan) tsan=1 ;;
     --data) data=${2:?"--data needs a folder"}; shift ;;
+    --https) export GANNET_TEST_HTTPS=${2:?"--https needs a share from 0 to 1"}; shift ;;
     --only) only=(-R "${2:?"--only needs a regular expression"}"); shift ;;
     --help | -h) usage; exit 0 ;;
     *) echo "error: unknown flag $1" >&2; usage >&2; exit 2 ;;

@@ -9,8 +9,9 @@ namespace {
 
 Failure OfCertificate(long verify_result) {
   switch (verify_result) {
-    // The chain is good, so it was libcurl's own check of the name.
+    // libcurl checks the name itself, before it asks OpenSSL about the chain.
     case X509_V_OK:
+    case X509_V_ERR_UNSPECIFIED:
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
       return Failure::kTlsWrongName;
@@ -105,7 +106,7 @@ Failure FailureOf(const CurlEnd& end) {
     case CURLE_SEND_ERROR:
     case CURLE_HTTP2_STREAM:
     case CURLE_HTTP2:
-      return end.was_tls_begun ? Failure::kTlsHandshake : Failure::kReset;
+      return end.was_in_handshake ? Failure::kTlsHandshake : Failure::kReset;
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_UNSUPPORTED_PROTOCOL:  // HTTP/0.9: not a word of HTTP.
     case CURLE_BAD_CONTENT_ENCODING:

@@ -13,10 +13,10 @@ namespace gannet::jobs {
 
 struct CurlEnd {
   CURLcode code = CURLE_OK;
-  long os_error = 0;           // CURLINFO_OS_ERRNO: of connect().
-  long verify_result = 0;      // CURLINFO_SSL_VERIFYRESULT: X509_V_ERR_...
-  std::string_view text;       // The error buffer; OpenSSL's reason is in it.
-  bool was_tls_begun = false;  // TCP was connected, TLS was not.
+  long os_error = 0;       // CURLINFO_OS_ERRNO: of connect().
+  long verify_result = 0;  // CURLINFO_SSL_VERIFYRESULT: X509_V_ERR_...
+  std::string_view text;   // The error buffer; OpenSSL's reason is in it.
+  bool was_in_handshake = false;  // TCP was connected, TLS was not.
 };
 
 Failure FailureOf(const CurlEnd& end);

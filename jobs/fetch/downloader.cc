@@ -46,6 +46,7 @@ struct Downloader::Slot {
   Multi* multi = nullptr;
   uint64_t id = 0;
   bool is_active = false;
+  bool is_tls_begun = false;
   Request request;
   Response response;
   DeadlineQueue<Slot>::Place connect, first_byte, speed, end;
@@ -166,7 +167,7 @@ void Downloader::SetUp(Slot& slot) {
   set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));
   set(CURLOPT_SSL_SESSIONID_CACHE, 0L);
   set(CURLOPT_SSL_CTX_FUNCTION, OnTlsContext);
-  set(CURLOPT_SSL_CTX_DATA, trust_);
+  set(CURLOPT_SSL_CTX_DATA, &slot);
   set(CURLOPT_USERAGENT, settings_.user_agent.c_str());
   set(CURLOPT_CONNECTTIMEOUT_MS, kNever);  // CheckDeadlines() sees to it.
   set(CURLOPT_PREREQFUNCTION, OnConnected);
@@ -235,6 +236,7 @@ void Downloader::Start(uint64_t id, Request request) {
   slot.response = Response();
   slot.response.started = absl::Now();
   slot.late = loop_->late();
+  slot.is_tls_begun = false;
   slot.bytes_seen = 0;
   slot.socket_error = 0;
   slot.response.address = slot.request.address;
@@ -331,8 +333,11 @@ int Downloader::OnDebug(CURL*, curl_infotype type, char* data, size_t size,
   return 0;
 }
 
-CURLcode Downloader::OnTlsContext(CURL*, void* context, void* trust) {
-  static_cast<TlsTrust*>(trust)->SetUp(static_cast<SSL_CTX*>(context));
+// TCP is connected, TLS begins.
+CURLcode Downloader::OnTlsContext(CURL*, void* context, void* data_slot) {
+  Slot& slot = *static_cast<Slot*>(data_slot);
+  slot.is_tls_begun = true;
+  slot.owner->trust_->SetUp(static_cast<SSL_CTX*>(context));
   return CURLE_OK;
 }
 
@@ -408,7 +413,6 @@ void Downloader::Finish(Slot& slot, CURLcode code) {
   end.code = code;
   end.text = slot.error;
   curl_off_t connect_us = 0;
-  curl_off_t secure_us = 0;
   long connections = 0;
   long status = 0;
   curl_easy_getinfo(slot.easy, CURLINFO_RESPONSE_CODE, &status);
@@ -422,13 +426,11 @@ void Downloader::Finish(Slot& slot, CURLcode code) {
   }
   if (response.failure == Failure::kNone && !response.is_cut) {
     if (code != CURLE_OK) {
-      curl_easy_getinfo(slot.easy, CURLINFO_APPCONNECT_TIME_T, &secure_us);
       curl_easy_getinfo(slot.easy, CURLINFO_SSL_VERIFYRESULT,
                         &end.verify_result);
       curl_easy_getinfo(slot.easy, CURLINFO_OS_ERRNO, &end.os_error);
       if (slot.socket_error != 0) end.os_error = slot.socket_error;
-      end.was_tls_begun = slot.request.url.starts_with("https:") &&
-                          connections > 0 && connect_us > 0 && secure_us == 0;
+      end.was_in_handshake = slot.is_tls_begun && slot.connect.is_taken();
     }
     response.failure = FailureOf(end);
   }
@@ -478,10 +480,8 @@ void Downloader::CheckDeadlines() {
   const absl::Time now = loop_->ServedNow();
   while (connects_.NextDue() <= now) {
     Slot& slot = *connects_.First();
-    curl_off_t connect_us = 0;
-    curl_easy_getinfo(slot.easy, CURLINFO_CONNECT_TIME_T, &connect_us);
-    TimeOut(slot,
-            connect_us > 0 ? Failure::kTlsTimeout : Failure::kConnectTimeout);
+    TimeOut(slot, slot.is_tls_begun ? Failure::kTlsTimeout
+                                    : Failure::kConnectTimeout);
   }
   while (first_bytes_.NextDue() <= now) {
     TimeOut(*first_bytes_.First(), Failure::kFirstByte);

@@ -113,7 +113,7 @@ class Downloader {
                          int local_port);
   static int OnDebug(CURL* handle, curl_infotype type, char* data, size_t size,
                      void* slot);
-  static CURLcode OnTlsContext(CURL* easy, void* context, void* trust);
+  static CURLcode OnTlsContext(CURL* easy, void* context, void* slot);
   static curl_socket_t OnOpenSocket(void* slot, curlsocktype purpose,
                                     curl_sockaddr* address);
   static int OnSocket(CURL* easy, curl_socket_t fd, int what, void* multi,

@@ -13,7 +13,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "federation" / "lab"))
 from broken_link import BrokenLink  # noqa: E402
-from federation_lab import IS_LONG, PATIENT, SLOW, Lab, Member, differences  # noqa: E402,F401
+from federation_lab import IS_LONG, PATIENT, SLOW, Lab, Member, differences, url_of  # noqa: E402,F401
 
 GANNET, FAKE_WEB = sys.argv[1:3]
 WEB = ({"hosts": 300, "pages": 4000, "largest_host": 150} if IS_LONG else
@@ -120,8 +120,8 @@ class FaultsTest(unittest.TestCase):
         with open(lab.web.log, encoding="utf-8", errors="replace") as lines:
             for line in lines:
                 fields = line.split("\t")
-                if len(fields) > 9 and fields[5] != "/robots.txt" and fields[6] == "200":
-                    times[f"http://{fields[2]}{fields[5]}"] += 1
+                if len(fields) > 10 and fields[5] != "/robots.txt" and fields[6] == "200":
+                    times[url_of(fields)] += 1
         return times
 
 

@@ -61,7 +61,7 @@ class StrangersTest(unittest.TestCase):
 
     def stranger(self, name: str, extra: str, port: int = 0) -> Member:
         folder = self.folder / f"stranger-{self._testMethodName[5:25]}"
-        site = Member(GANNET, folder, name, self.lab.web.port, join=self.tokyo.address,
+        site = Member(GANNET, folder, name, self.lab.web, join=self.tokyo.address,
                       extra=extra, delay="5ms")
         if port:
             site.port, site.address = port, f"127.0.0.1:{port}"

@@ -16,7 +16,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "jobs" / "round"))
-from crawl_processes import IS_LONG, LIMITS, SLOW, FakeWeb, Site, differences  # noqa: E402,F401
+from crawl_processes import IS_LONG, LIMITS, SLOW, FakeWeb, Site, differences, url_of  # noqa: E402,F401
 
 PLACES = {"tokyo": (35.7, 139.7), "zurich": (47.4, 8.5), "lima": (-12.0, -77.0),
           "nairobi": (-1.3, 36.8), "boston": (42.4, -71.1)}
@@ -35,7 +35,7 @@ def free_port() -> int:
 class Member(Site):
     """A site of a federation: its folder, and its agent while it runs."""
 
-    def __init__(self, program: str, folder: pathlib.Path, name: str, web_port: int,
+    def __init__(self, program: str, folder: pathlib.Path, name: str, web: FakeWeb,
                  join: str = "", federation: str = "", address: str = "",
                  extra: str = "", **fetch: object) -> None:
         self.name = name
@@ -43,7 +43,7 @@ class Member(Site):
         self.address = address or f"127.0.0.1:{self.port}"
         self.agent: subprocess.Popen | None = None
         self.join = join
-        super().__init__(program, folder, web_port, retry_delay="500ms", **fetch)
+        super().__init__(program, folder, web, retry_delay="500ms", **fetch)
         place = PLACES.get(name, (0, 0))
         self.extra_federation = federation
         self.extra = extra
@@ -169,7 +169,7 @@ class Lab:
     def make(self, name: str, **settings: object) -> Member:
         """A site that does not run yet."""
         join = self.first.address if self.sites else ""
-        return Member(self.gannet, self.folder / name, name, self.web.port, join=join,
+        return Member(self.gannet, self.folder / name, name, self.web, join=join,
                       **{**self.settings, **settings})
 
     def add(self, name: str, **settings: object) -> Member:

@@ -16,7 +16,7 @@ TEST(CurlFailureTest, ARefusedCertificateIsToldByItsVerification) {
     end.verify_result = verify_result;
     return FailureOf(end);
   };
-  EXPECT_EQ(of(X509_V_OK), Failure::kTlsWrongName);
+  EXPECT_EQ(of(X509_V_ERR_UNSPECIFIED), Failure::kTlsWrongName);
   EXPECT_EQ(of(X509_V_ERR_CERT_HAS_EXPIRED), Failure::kTlsExpired);
   EXPECT_EQ(of(X509_V_ERR_CERT_NOT_YET_VALID), Failure::kTlsExpired);
   EXPECT_EQ(of(X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT),
@@ -64,7 +64,7 @@ TEST(CurlFailureTest, AConnectionThatEndsInTheHandshakeIsAFailureOfTls) {
   CurlEnd end;
   end.code = CURLE_RECV_ERROR;
   EXPECT_EQ(FailureOf(end), Failure::kReset);
-  end.was_tls_begun = true;
+  end.was_in_handshake = true;
   EXPECT_EQ(FailureOf(end), Failure::kTlsHandshake);
 }
 

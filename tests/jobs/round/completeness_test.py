@@ -22,7 +22,7 @@ class CompletenessTest(unittest.TestCase):
             web = FakeWeb(FAKE_WEB, place, hosts=10_000 if IS_LONG else 500,
                           pages=200_000 if IS_LONG else 10_000, largest_host=2000, nasty="all",
                           retry_after=2, slow="200ms")
-            site = Site(GANNET, place / "site", web.port)
+            site = Site(GANNET, place / "site", web)
             (place / "seeds").write_text("\n".join(web.seeds()))
             summary = json.loads(
                 site.run("crawl", str(place / "seeds"), "--json", "--quiet").splitlines()[-1])

@@ -13,8 +13,16 @@ import subprocess
 
 IS_LONG = os.environ.get("GANNET_TEST_LONG") == "1"
 
+# This share of the web's hosts is on https (tests/run.sh --https).
+HTTPS = os.environ.get("GANNET_TEST_HTTPS", "0.5")
+
 # Limits on URLs alone: they end the traps, and the truth applies them too.
 LIMITS = {"max_path_depth": 12, "max_query_parameters": 6}
+
+
+def url_of(fields: list[str]) -> str:
+    """Of a line of the server's log: the URL that was asked for."""
+    return f"{fields[10].strip()}://{fields[2]}{fields[5]}"
 
 
 class FakeWeb:
@@ -22,13 +30,17 @@ class FakeWeb:
 
     def __init__(self, program: str, folder: pathlib.Path, **options: object) -> None:
         self.program = program
+        options = {"https": HTTPS, **options}
         self.flags = [f"--{key.replace('_', '-')}={value}" for key, value in options.items()]
         self.log = folder / "asked.tsv"
+        self.ca_file = folder / "web-ca.pem"
         self.server = subprocess.Popen(
-            [program, "serve", *self.flags, "--log", str(self.log), "--json"],
+            [program, "serve", *self.flags, "--tls-port", "0", "--ca-out", str(self.ca_file),
+             "--log", str(self.log), "--json"],
             stdout=subprocess.PIPE, text=True)
         atexit.register(self.server.kill)  # Also if the test fails.
-        self.port = json.loads(self.server.stdout.readline())["port"]
+        ports = json.loads(self.server.stdout.readline())
+        self.connect_to = f"127.0.0.0/8:{ports['port']},{ports['tls_port']}"
 
     def run(self, *arguments: str) -> str:
         return subprocess.run([self.program, *arguments], check=True, text=True,
@@ -62,8 +74,8 @@ class FakeWeb:
             for line in lines:
                 fields = line.split("\t")
                 # A line that is only half there has no kind, and is no page's.
-                if len(fields) > 9 and fields[5] != "/robots.txt":
-                    times[f"http://{fields[2]}{fields[5]}"] += 1
+                if len(fields) > 10 and fields[5] != "/robots.txt":
+                    times[url_of(fields)] += 1
         return times
 
 
@@ -74,10 +86,11 @@ SLOW = int(os.environ.get("GANNET_TEST_SLOW", "1"))
 class Site:
     """A data folder, and gannet's commands on it."""
 
-    def __init__(self, program: str, folder: pathlib.Path, port: int, **fetch: object) -> None:
+    def __init__(self, program: str, folder: pathlib.Path, web: FakeWeb, **fetch: object) -> None:
         self.program = program
         self.folder = folder
-        settings = {"delay": "20ms", "connect_to": f'"127.0.0.0/8:{port}"', "retry_delay": "200ms",
+        settings = {"delay": "20ms", "connect_to": f'"{web.connect_to}"', "ca_file": web.ca_file,
+                    "retry_delay": "200ms", "connect_timeout": f"{SLOW}s",
                     "first_byte_timeout": f"{2 * SLOW}s", "timeout": f"{3 * SLOW}s",
                     "min_speed": 100,
                     "max_bytes": "4MiB", "max_decoded_bytes": "8MiB", **fetch}

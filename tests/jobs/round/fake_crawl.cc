@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <fstream>
+
 #include "absl/time/clock.h"
 #include "storage/url/surt.h"
 
@@ -29,12 +32,22 @@ storage::PageKey KeyOf(const std::string& url) {
   return storage::PageKeyOf(storage::Url::Parse(url).value());
 }
 
+// Half of the web is on https, or what tests/run.sh --https says.
+fake_web::WebOptions WithHttps(fake_web::WebOptions options) {
+  const char* share = std::getenv("GANNET_TEST_HTTPS");
+  options.https_share = share != nullptr ? std::atof(share) : 0.5;
+  return options;
+}
+
 }  // namespace
 
 FakeCrawl::FakeCrawl(fake_web::WebOptions options)
-    : web_(fake_web::Web::Create(std::move(options)).value()) {
-  server_ =
-      fake_web::Server::Start(web_.get(), &clock_, {.keep_log = true}).value();
+    : web_(fake_web::Web::Create(WithHttps(std::move(options))).value()) {
+  server_ = fake_web::Server::Start(web_.get(), &clock_,
+                                    {.tls_port = 0, .keep_log = true})
+                .value();
+  const std::string ca_file = folder_.path() + "/web-ca.pem";
+  std::ofstream(ca_file) << server_->CaPem();
   storage::UrlFilterRules urls;
   urls.max_path_depth = rules_.max_path_depth = 12;
   urls.max_query_parameters = rules_.max_query_parameters = 6;
@@ -44,7 +57,11 @@ FakeCrawl::FakeCrawl(fake_web::WebOptions options)
   settings_.generate = {.width = 2000, .per_host = 200};
   FetchSettings& fetch = settings_.fetch.fetch;
   fetch.connect_to =
-      ConnectTo::Parse(fmt::format("127.0.0.0/8:{}", server_->port())).value();
+      ConnectTo::Parse(fmt::format("127.0.0.0/8:{},{}", server_->port(),
+                                   server_->tls_port()))
+          .value();
+  fetch.download.ca_file = ca_file;
+  fetch.download.connect_timeout = absl::Seconds(2);
   fetch.delay = absl::Milliseconds(20);
   fetch.rest = absl::Milliseconds(100);
   fetch.max_bytes = 4 << 20;

@@ -44,7 +44,7 @@ class KillTest(unittest.TestCase):
             web = FakeWeb(FAKE_WEB, place, hosts=1000 if IS_LONG else 300,
                           pages=40_000 if IS_LONG else 8000, largest_host=LARGEST_HOST,
                           nasty="all,-stall,-slow,-robots-slow,-error-recovers,-busy-503,-busy-429")
-            site = Site(GANNET, place / "site", web.port, connections=CONNECTIONS,
+            site = Site(GANNET, place / "site", web, connections=CONNECTIONS,
                         delay=f"{DELAY_MS}ms")
             (place / "seeds").write_text("\n".join(web.seeds()))
             site.run("inject", str(place / "seeds"))

@@ -11,6 +11,8 @@ import sys
 
 from console import ConsoleTest, GANNET
 
+# This share of a web's hosts is on https (tests/run.sh --https).
+HTTPS = os.environ.get("GANNET_TEST_HTTPS", "0.5")
 FAKEWEB = os.path.abspath(sys.argv[3])
 
 
@@ -18,11 +20,15 @@ class FakeWeb:
     """Served until stop(). `flags` make the web: --hosts, --pages, --nasty, ..."""
 
     def __init__(self, *flags: str, serve: tuple = ()):
-        self.flags = flags
-        self.process = subprocess.Popen([FAKEWEB, "serve", "--json", *flags, *serve],
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.flags = flags if "--https" in flags else ("--https", HTTPS, *flags)
+        self.process = subprocess.Popen(
+            [FAKEWEB, "serve", "--json", "--tls-port", "0", *self.flags, *serve],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         first = json.loads(self.process.stdout.readline())
         self.port, self.seed = first["port"], first["seed"]
+        self.ports = f"{self.port},{first['tls_port']}"
+        self.ca = subprocess.run([FAKEWEB, "ca", *self.flags], capture_output=True, text=True,
+                                 check=True).stdout
 
     def stop(self):
         self.process.send_signal(signal.SIGINT)
@@ -46,9 +52,10 @@ class FakeWebTest(ConsoleTest):
 
     def site(self, web: FakeWeb, fetch: str = "", more: str = "") -> str:
         """A site.yaml for that web, with waits that suit loopback."""
+        self.write("site/web-ca.pem", web.ca)
         self.write("site/site.yaml",
-                   f'fetch: {{delay: 20ms, retry_delay: 200ms, '
-                   f'connect_to: "127.0.0.0/8:{web.port}"{fetch}}}\n'
+                   f'fetch: {{delay: 20ms, retry_delay: 200ms, connect_timeout: 2s, '
+                   f'connect_to: "127.0.0.0/8:{web.ports}", ca_file: web-ca.pem{fetch}}}\n'
                    f'archive: {{min_free: 0}}\n{more}\n')
         return "site"
 

@@ -56,7 +56,7 @@ class MapFileTest(unittest.TestCase):
 
     def start(self, name: str, map_text: str = "") -> FileMember:
         site = self.lab.sites[name] = FileMember(GANNET, self.folder / name, name,
-                                                 self.lab.web.port, delay="5ms")
+                                                 self.lab.web, delay="5ms")
         if map_text:
             site.put(map_text)
         self.addCleanup(site.kill)
