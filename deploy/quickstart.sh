@@ -140,15 +140,16 @@ exec 9>>"$data/$marker"
 flock -n 9 || fail 2 "another quickstart is crawling into $data: end it, or name another folder with --data"
 if [ -n "$had_marker" ]; then
   for folder in "$data" "${site_names[@]/#/$data/}"; do
-    rm -rf "$folder"/{crawl_db,archive,site.yaml,agent.sock,agent.log,paused}
+    rm -rf "$folder"/{crawl_db,archive,site.yaml,web-ca.pem,agent.sock,agent.log,paused}
     [ "$folder" = "$data" ] || rmdir --ignore-fail-on-non-empty "$folder" 2>/dev/null || true
   done
 fi
 echo "The crawl of a fake web. deploy/quickstart.sh deletes it when it runs again." >"$data/$marker"
 
 hosts=$((pages < 15 ? 1 : pages / 15))
-echo "== starting a fake web: $hosts hosts, $pages pages, everything nasty on"
-web=(--hosts "$hosts" --pages "$pages" --nasty all,-stall --slow 200ms --retry-after 1)
+echo "== starting a fake web: $hosts hosts, half of them on https, $pages pages, everything nasty on"
+web=(--hosts "$hosts" --pages "$pages" --https 0.5 --nasty all,-stall,-tls-stall --slow 200ms
+  --retry-after 1)
 started=$(mktemp)
 running=()
 # Sites before the web that they crawl. Each is asked, then waited for.
@@ -163,15 +164,16 @@ stop() {
 }
 trap stop EXIT
 # Sessions of their own: a Ctrl-C is for this script, which ends them in order.
-setsid "$fakeweb" serve "${web[@]}" --json >"$started" &
+setsid "$fakeweb" serve "${web[@]}" --tls-port 0 --ca-out "$data/web-ca.pem" --json >"$started" &
 server=$!
 for _ in $(seq 100); do
   [ -s "$started" ] && break
   kill -0 "$server" 2>/dev/null || break
   sleep 0.1
 done
-# The first line is {"port": ..., "seed": ...}.
+# The first line is {"port": ..., "seed": ..., "tls_port": ...}.
 port=$(grep -o '"port":[0-9]*' "$started" | head -n 1 | cut -d: -f2 || true)
+tls_port=$(grep -o '"tls_port":[0-9]*' "$started" | head -n 1 | cut -d: -f2 || true)
 seed=$(grep -o '"seed":"[^"]*"' "$started" | head -n 1 | cut -d'"' -f4 || true)
 if [ -z "$port" ] || [ -z "$seed" ]; then
   fail 1 "the fake web did not start"
@@ -187,7 +189,9 @@ fetch:
   first_byte_timeout: 5s
   timeout: 10s
   max_bytes: 4MiB
-  connect_to: "127.0.0.0/8:$port"
+  connect_timeout: 2s
+  connect_to: "127.0.0.0/8:$port,$tls_port"
+  ca_file: "$data/web-ca.pem"   # The fake web has a CA of its own.
 urls:
   max_path_depth: 12          # The web's calendars and mazes have no end.
   max_query_parameters: 6

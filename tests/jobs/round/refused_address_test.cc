@@ -233,7 +233,7 @@ TEST_F(RefusedAddressTest, WithPrivateAddressesAllowedTheSameListenerIsAsked) {
   EXPECT_GT(listener_.Connections(), 0);
   EXPECT_EQ(Record(fmt::format("http://127.0.0.1:{}/", listener_.port()))
                 .finished_reason(),
-            "first_byte");
+            "first_byte: no answer came in time");
 }
 
 TEST_F(RefusedAddressTest, NoNameLeadsIntoAPrivateRange) {

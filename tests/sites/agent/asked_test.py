@@ -168,7 +168,7 @@ class AskedTest(ServedTest):
             if done.returncode == 0:
                 status = json.loads(done.stdout)
         self.assertEqual(status["agent"]["pid"], crawl.pid)
-        host = re.match(r"http://([^/:]+)", web.seed).group(1)
+        host = re.match(r"https?://([^/:]+)", web.seed).group(1)
         self.gannet("block", host, "--data", "site")
         self.assertIn("stopping", self.gannet("round", "--stop", "--data", "site").out)
         out, err = crawl.communicate(timeout=60)

@@ -54,12 +54,12 @@ class Checking(FakeWebTest):
     def test_other_outcomes_are_told_with_their_reason(self):
         answer = self.check("page", self.kind("redirect"), "--json").json
         self.assertEqual(answer["outcome"], "moved")
-        self.assertRegex(answer["target"], "^http://")
+        self.assertRegex(answer["target"], "^https?://")
         answer = self.check("page", self.kind("not-found"), "--json").json
         self.assertEqual((answer["outcome"], answer["reason"]), ("gone", "http 404"))
         answer = self.check("page", self.kind("reset"), "--json").json
         self.assertEqual((answer["outcome"], answer["reason"], answer["try_again"]),
-                         ("failed", "reset", True))
+                         ("failed", "reset: the server closed the connection without an answer", True))
 
     def test_a_refused_address_is_named_with_its_range(self):
         answer = self.gannet("check", "page", f"http://127.0.0.1:{self.web.port}/", "--json",

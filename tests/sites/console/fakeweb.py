@@ -52,9 +52,11 @@ class FakeWebTest(ConsoleTest):
 
     def site(self, web: FakeWeb, fetch: str = "", more: str = "") -> str:
         """A site.yaml for that web, with waits that suit loopback."""
+        if "connect_timeout" not in fetch:
+            fetch += ", connect_timeout: 2s"
         self.write("site/web-ca.pem", web.ca)
         self.write("site/site.yaml",
-                   f'fetch: {{delay: 20ms, retry_delay: 200ms, connect_timeout: 2s, '
+                   f'fetch: {{delay: 20ms, retry_delay: 200ms, '
                    f'connect_to: "127.0.0.0/8:{web.ports}", ca_file: web-ca.pem{fetch}}}\n'
                    f'archive: {{min_free: 0}}\n{more}\n')
         return "site"

@@ -16,7 +16,7 @@ class Limits(SmallWebTest):
         server = self.serve({"/fits": page("x" * 5000), "/large": page("x" * 5001)})
         self.crawl(server, ["/fits", "/large"], ", max_bytes: 5000")
         self.assertEqual(self.reason("/fits"), ("fetched", ""))
-        self.assertEqual(self.reason("/large"), ("failed", "too_large"))
+        self.assertEqual(self.reason("/large"), ("failed", "too_large: the page is too large"))
 
     def test_bytes_after_decompression(self):
         coded = "Content-Encoding: gzip\r\n"
@@ -31,7 +31,7 @@ class Limits(SmallWebTest):
                              "/large": page("x", "X: " + "y" * 2100 + "\r\n")})
         self.crawl(server, ["/fits", "/large"], ", max_header_bytes: 2KiB")
         self.assertEqual(self.reason("/fits"), ("fetched", ""))
-        self.assertEqual(self.reason("/large"), ("failed", "headers_too_large"))
+        self.assertEqual(self.reason("/large"), ("failed", "headers_too_large: the answer's headers are too large"))
 
     def test_time_to_the_first_byte(self):
         server = self.serve({"/late": drip(1, 1, head_after=20)})

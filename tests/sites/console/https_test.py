@@ -1,0 +1,178 @@
+"""HTTPS and a network that fails, as the operator is told of them; and a machine that is too busy
+or has too few file handles, which no page may fail for."""
+
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import threading
+import time
+import unittest
+
+import console
+from console import GANNET
+from fakeweb import FakeWebTest
+
+WEB = ("--hosts", "120", "--pages", "600", "--https", "1", "--nasty", "tls")
+
+# The kind of the fake web's host: what its pages fail with, and the operator's words for it.
+KINDS = {
+    "tls-expired": ("tls_expired", "the certificate has expired"),
+    "tls-self-signed": ("tls_self_signed", "signed by itself"),
+    "tls-wrong-name": ("tls_wrong_name", "for another name"),
+    "tls-unknown-issuer": ("tls_unknown_issuer", "issuer is not trusted"),
+    "tls-stall": ("tls_timeout", "handshake took too long"),
+    "tls-old-protocol": ("tls_old_protocol", "only old versions of TLS"),
+    "tls-plain-http": ("tls_not_tls", "does not speak TLS"),
+}
+
+
+class NoSuchName(threading.Thread):
+    """A DNS server that knows no name."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", 0))
+        self.address = "127.0.0.1:%d" % self.socket.getsockname()[1]
+        self.start()
+
+    def run(self):
+        while True:
+            query, asker = self.socket.recvfrom(512)
+            # The same question; an answer, with recursion, NXDOMAIN.
+            self.socket.sendto(query[:2] + b"\x81\x83" + query[4:6] + bytes(6) + query[12:], asker)
+
+
+class Https(FakeWebTest):
+    def test_each_nasty_kind_of_tls_is_named_to_the_operator(self):
+        web = self.serve(*WEB)
+        self.site(web, fetch=", connect_timeout: 1s, retries: 0")
+        of_kind = {}
+        for host, _, _, kind in web.ask("hosts"):
+            of_kind.setdefault(kind, host)
+        self.write("seeds", "".join(f"https://{of_kind[kind]}/\n" for kind in KINDS))
+        done = self.gannet("crawl", "seeds", "--data", "site", "--wait", "0", "--json",
+                           "--quiet").json
+        self.assertEqual((done["failed"], done["fetched"]), (len(KINDS), 0))
+        self.assertEqual(done["failures"], {name: 1 for name, _ in KINDS.values()})
+        report = self.gannet("rounds", "--json", "--data", "site").json[-1]
+        self.assertEqual(report["failures"], done["failures"])
+        for kind, (name, words) in KINDS.items():
+            with self.subTest(kind=kind):
+                url = f"https://{of_kind[kind]}/"
+                reason = self.page(url)["finished_reason"]
+                self.assertTrue(reason.startswith(name + ": "), reason)
+                self.assertIn(words, reason)
+                self.assertIn(words, self.gannet("hosts", of_kind[kind], "--data", "site").out)
+                checked = self.gannet("check", "page", url, "--json", "--data", "site").json
+                self.assertIn(words, str(checked))
+
+    def test_the_summary_says_in_words_what_failed(self):
+        web = self.serve(*WEB)
+        self.site(web, fetch=", retries: 0")
+        host = next(host for host, _, _, kind in web.ask("hosts") if kind == "tls-expired")
+        out = self.gannet("crawl", f"https://{host}/", "--data", "site", "--wait", "0", "--quiet").out
+        self.assertRegex(out, r"1 failed: the certificate has expired.* \(tls_expired\)")
+
+    def crawl_one(self, url: str, fetch: str) -> str:
+        self.write("site/site.yaml", f"fetch: {{delay: 1ms, retries: 0, {fetch}}}\n"
+                                     "archive: {min_free: 0}\n")
+        self.gannet("crawl", url, "--data", "site", "--wait", "0", "--quiet")
+        return self.page(url)["finished_reason"]
+
+    def test_a_name_that_does_not_exist_is_told_from_a_server_that_does_not_answer(self):
+        dns = NoSuchName()
+        nobody = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        nobody.bind(("127.0.0.1", 0))
+        silent = "127.0.0.1:%d" % nobody.getsockname()[1]
+        nobody.close()  # From here on the system says that nobody listens.
+        settings = "allow_private: true, resolver: {{servers: ['{}']}}"
+        self.assertRegex(self.crawl_one("http://a.example/", settings.format(dns.address)),
+                         "^name_not_found: the name does not exist")
+        self.assertRegex(self.crawl_one("http://b.example/", settings.format(silent)),
+                         "^name_no_answer: no DNS server answered")
+
+    def test_a_refused_connection_is_told_from_one_that_times_out(self):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            closed = probe.getsockname()[1]
+        self.assertRegex(self.crawl_one("http://a.example/", f'connect_to: "127.0.0.1:{closed}"'),
+                         "^connect_refused: the server refuses connections")
+        # A listener whose queue is full drops what comes.
+        with socket.socket() as full:
+            full.bind(("127.0.0.1", 0))
+            full.listen(0)
+            waiting = []
+            for _ in range(4):
+                one = socket.socket()
+                one.setblocking(False)
+                one.connect_ex(full.getsockname())
+                waiting.append(one)
+            self.assertRegex(
+                self.crawl_one("http://b.example/", "connect_timeout: 500ms, "
+                               f'connect_to: "127.0.0.1:{full.getsockname()[1]}"'),
+                "^connect_timeout: connecting took too long")
+            for one in waiting:
+                one.close()
+
+    def test_a_ca_file_that_is_none_is_refused_before_anything_is_fetched(self):
+        self.write("ca.pem", "not a certificate\n")
+        error = self.gannet("crawl", "https://a.example/", "--connect-to", "127.0.0.1:9", "--ca-file",
+                            "ca.pem", "--data", "site", code=1).err
+        self.assertIn("no certificates that can be read", error)
+        self.assertIn("fetch.ca_file", error)
+
+
+class BusyMachine(FakeWebTest):
+    def crawl(self, web, *prefix: str) -> subprocess.Popen:
+        return subprocess.Popen(
+            [*prefix, GANNET, "crawl", web.seed, "--data", "site", "--wait", "0", "--json",
+             "--quiet"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def finish(self, crawl: subprocess.Popen, web):
+        out, error = crawl.communicate(timeout=120)
+        self.assertEqual(crawl.returncode, 0, error)
+        fetched = {url for url, outcome, _ in web.truth() if outcome == "fetched"}
+        self.assertEqual(set(self.fetched("site")), fetched)
+        done = console.json.loads(out)
+        self.assertEqual((done["failed"], done["failures"]), (0, {}))
+        return done, error
+
+    def test_no_page_fails_because_the_process_got_no_time(self):
+        web = self.serve("--hosts", "60", "--pages", "1500", "--https", "0.5", "--latency", "100ms")
+        # Every limit is shorter than the time that the process stands still.
+        self.site(web, fetch=", connect_timeout: 500ms, first_byte_timeout: 700ms, timeout: 900ms, "
+                             "min_speed_time: 1s, retries: 0")
+        crawl = self.crawl(web)
+        for _ in range(3):
+            time.sleep(0.4)
+            if crawl.poll() is None:
+                crawl.send_signal(signal.SIGSTOP)
+                time.sleep(1.5)
+                crawl.send_signal(signal.SIGCONT)
+        self.finish(crawl, web)
+        reports = self.gannet("rounds", "--json", "--data", "site").json
+        self.assertGreater(max(report["network"]["max_lag_seconds"] for report in reports), 1)
+
+    def test_connections_are_cut_to_what_the_limit_of_open_files_allows(self):
+        web = self.serve("--hosts", "150", "--pages", "900", "--https", "0.5", "--latency", "100ms")
+        self.site(web, fetch=", connections: 500, retries: 0")
+        crawl = self.crawl(web, "bash", "-c", 'ulimit -n 256; exec "$@"', "--")
+        _, error = self.finish(crawl, web)
+        self.assertRegex(error, "note: fetch.connections is 500, but .* only 256 files .* 56 "
+                                "connections.*ulimit -n")
+
+    @unittest.skipIf(os.environ.get("GANNET_TEST_SLOW"), "sanitizers are preloaded first")
+    def test_no_page_fails_because_a_socket_was_not_to_be_had(self):
+        web = self.serve("--hosts", "100", "--pages", "600", "--https", "0.5")
+        self.site(web, fetch=", retries: 0")
+        shim = self.folder / "few_sockets.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", shim,
+                        pathlib.Path(__file__).with_name("few_sockets.c")], check=True)
+        self.finish(self.crawl(web, "env", f"LD_PRELOAD={shim}"), web)
+
+
+if __name__ == "__main__":
+    console.main()
