@@ -278,7 +278,8 @@ def main() -> int:
                     results[race_name] = run_race(race)
             else:
                 race.port = web.free_port()
-                with web.serve(race.port) as race.server:
+                with web.serve(race.port) as served:
+                    race.server = served.pids
                     results[race_name] = run_race(race)
     missed = missed_targets(results)
     for line in missed:
