@@ -17,7 +17,8 @@ absl::Status Refuse(std::string_view text, std::string_view why) {
   return absl::InvalidArgumentError(
       fmt::format("\"{}\": {}; write HOST:PORT or RANGE:PORT, like "
                   "127.0.0.1:8080, [::1]:8080, localhost:8080, "
-                  "127.0.0.0/8:8080 or [fd00::/64]:8080",
+                  "127.0.0.0/8:8080 or [fd00::/64]:8080; a second port is for "
+                  "https, 127.0.0.1:8080,8443",
                   text, why));
 }
 
@@ -27,6 +28,15 @@ bool IsName(std::string_view host) {
          std::all_of(host.begin(), host.end(), [](unsigned char c) {
            return absl::ascii_isalnum(c) || c == '-' || c == '.' || c == '_';
          });
+}
+
+// 0: not a port.
+uint16_t ParsePort(std::string_view text) {
+  uint32_t number = 0;
+  const bool is_number =
+      !text.empty() && text.find_first_not_of("0123456789") == text.npos &&
+      absl::SimpleAtoi(absl::string_view(text.data(), text.size()), &number);
+  return is_number && number <= 65535 ? static_cast<uint16_t>(number) : 0;
 }
 
 // Where in a range of 2^bits IPv4 addresses `hash` points to.
@@ -53,15 +63,15 @@ absl::StatusOr<ConnectTo> ConnectTo::Parse(std::string_view text) {
   const size_t colon = text.rfind(':');
   if (colon == text.npos) return Refuse(text, "no port");
   std::string_view host = text.substr(0, colon);
-  const std::string_view port = text.substr(colon + 1);
+  const std::string_view ports = text.substr(colon + 1);
+  const size_t comma = ports.find(',');
   ConnectTo result;
-  uint32_t number = 0;
-  if (port.empty() || port.find_first_not_of("0123456789") != port.npos ||
-      !absl::SimpleAtoi(absl::string_view(port.data(), port.size()), &number) ||
-      number == 0 || number > 65535) {
+  result.port_ = ParsePort(ports.substr(0, comma));
+  result.tls_port_ =
+      comma == ports.npos ? result.port_ : ParsePort(ports.substr(comma + 1));
+  if (result.port_ == 0 || result.tls_port_ == 0) {
     return Refuse(text, "the port must be a number from 1 to 65535");
   }
-  result.port_ = static_cast<uint16_t>(number);
   const bool bracketed =
       host.size() >= 2 && host.front() == '[' && host.back() == ']';
   if (bracketed) host = host.substr(1, host.size() - 2);

@@ -18,10 +18,14 @@ namespace gannet::jobs {
 class ConnectTo {
  public:
   // "127.0.0.1:8080", "[::1]:8080", "localhost:8080", "127.0.0.0/8:8080",
-  // "[fd00::/64]:8080". kInvalidArgument says what to write instead.
+  // "[fd00::/64]:8080". A second port, "127.0.0.1:8080,8443", is for https
+  // URLs; without one they go to the first. kInvalidArgument says what to write
+  // instead.
   static absl::StatusOr<ConnectTo> Parse(std::string_view text);
 
-  uint16_t port() const { return port_; }
+  uint16_t port(bool is_https) const { return is_https ? tls_port_ : port_; }
+  // Whether https URLs go where http URLs go.
+  bool has_one_port() const { return port_ == tls_port_; }
   bool is_range() const {
     return range_.has_value() && range_->free_bits() > 0;
   }
@@ -41,6 +45,7 @@ class ConnectTo {
   ConnectTo() = default;
 
   uint16_t port_ = 0;
+  uint16_t tls_port_ = 0;
   std::string name_;
   std::optional<AddressRange> range_;
 };

@@ -100,8 +100,10 @@ absl::StatusOr<std::unique_ptr<Downloader>> Downloader::Create(
     return absl::InternalError(
         fmt::format("libcurl does not start: {}", curl_easy_strerror(global)));
   }
+  absl::StatusOr<TlsTrust*> trust = TlsTrust::For(settings.ca_file);
+  if (!trust.ok()) return trust.status();
   std::unique_ptr<Downloader> downloader(new Downloader(
-      std::move(settings), loop, std::move(permit), std::move(done)));
+      std::move(settings), *trust, loop, std::move(permit), std::move(done)));
   for (size_t i = 0; i < kMultis; ++i) {
     auto multi = std::make_unique<Multi>();
     multi->owner = downloader.get();
@@ -122,9 +124,10 @@ absl::StatusOr<std::unique_ptr<Downloader>> Downloader::Create(
   return downloader;
 }
 
-Downloader::Downloader(DownloadSettings settings, EventLoop* loop,
-                       Permit permit, Done done)
+Downloader::Downloader(DownloadSettings settings, TlsTrust* trust,
+                       EventLoop* loop, Permit permit, Done done)
     : settings_(std::move(settings)),
+      trust_(trust),
       loop_(loop),
       permit_(std::move(permit)),
       done_(std::move(done)) {}
@@ -190,9 +193,12 @@ void Downloader::SetUp(Slot& slot) {
   if (!settings_.source_address.empty()) {
     set(CURLOPT_INTERFACE, ("host!" + settings_.source_address).c_str());
   }
-  if (!settings_.ca_file.empty()) {
-    set(CURLOPT_CAINFO, settings_.ca_file.c_str());
-  }
+  // Whom to trust, and sessions, are TlsTrust's.
+  set(CURLOPT_CAINFO, static_cast<const char*>(nullptr));
+  set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));
+  set(CURLOPT_SSL_SESSIONID_CACHE, 0L);
+  set(CURLOPT_SSL_CTX_FUNCTION, OnTlsContext);
+  set(CURLOPT_SSL_CTX_DATA, trust_);
   set(CURLOPT_USERAGENT, settings_.user_agent.c_str());
   set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(settings_.connect_timeout));
   set(CURLOPT_TIMEOUT_MS, milliseconds(settings_.timeout));
@@ -345,6 +351,11 @@ int Downloader::OnDebug(CURL*, curl_infotype type, char* data, size_t size,
     static_cast<Slot*>(data_slot)->response.request_head.append(data, size);
   }
   return 0;
+}
+
+CURLcode Downloader::OnTlsContext(CURL*, void* context, void* trust) {
+  static_cast<TlsTrust*>(trust)->SetUp(static_cast<SSL_CTX*>(context));
+  return CURLE_OK;
 }
 
 curl_socket_t Downloader::OnOpenSocket(void* data_slot, curlsocktype,

@@ -25,6 +25,7 @@
 #include "jobs/fetch/address.h"
 #include "jobs/fetch/event_loop.h"
 #include "jobs/fetch/response.h"
+#include "jobs/fetch/tls_trust.h"
 
 namespace gannet::jobs {
 
@@ -88,8 +89,8 @@ class Downloader {
   struct Slot;
   struct Multi;
 
-  Downloader(DownloadSettings settings, EventLoop* loop, Permit permit,
-             Done done);
+  Downloader(DownloadSettings settings, TlsTrust* trust, EventLoop* loop,
+             Permit permit, Done done);
   Slot* TakeSlot();
   void SetUp(Slot& slot);
   void SetHeaders(Slot& slot);
@@ -102,6 +103,7 @@ class Downloader {
   static size_t OnBody(char* data, size_t size, size_t count, void* slot);
   static int OnDebug(CURL* handle, curl_infotype type, char* data, size_t size,
                      void* slot);
+  static CURLcode OnTlsContext(CURL* easy, void* context, void* trust);
   static curl_socket_t OnOpenSocket(void* slot, curlsocktype purpose,
                                     curl_sockaddr* address);
   static int OnSocket(CURL* easy, curl_socket_t fd, int what, void* multi,
@@ -109,6 +111,7 @@ class Downloader {
   static int OnTimer(CURLM* handle, long milliseconds, void* multi);
 
   const DownloadSettings settings_;
+  TlsTrust* const trust_;
   EventLoop* const loop_;
   const Permit permit_;
   const Done done_;

@@ -221,8 +221,7 @@ void Fetcher::AskPage(HostState& asked, uint32_t index) {
   request.target = std::string(flight.url.path_and_query());
   request.host = index;
   request.address = asked.address;
-  request.port = settings_.connect_to.has_value() ? settings_.connect_to->port()
-                                                  : flight.url.port();
+  request.port = PortFor(settings_, flight.url);
   request.max_bytes = settings_.max_bytes;
   if (flight.task.earlier != nullptr && flight.task.earlier->has_archive()) {
     request.if_none_match = HeaderValue(flight.task.earlier->etag());

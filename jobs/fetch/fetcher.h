@@ -91,6 +91,9 @@ std::optional<std::string_view> Refusal(const FetchSettings& settings,
                                         const AddressCheck& check,
                                         const Address& address);
 
+// Where to connect to for `url`.
+uint16_t PortFor(const FetchSettings& settings, const storage::Url& url);
+
 struct FetchView {
   int64_t hosts_active = 0;
   int64_t connections = 0;

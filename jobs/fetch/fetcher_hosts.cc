@@ -208,6 +208,12 @@ std::optional<std::string_view> Refusal(const FetchSettings& settings,
   return check.Refusal(address);
 }
 
+uint16_t PortFor(const FetchSettings& settings, const storage::Url& url) {
+  return settings.connect_to.has_value()
+             ? settings.connect_to->port(url.is_https())
+             : url.port();
+}
+
 void Fetcher::OnAddresses(uint32_t index, const Resolver::Result& addresses) {
   HostState& state = host(index);
   state.stage = HostState::Stage::kIdle;

@@ -36,8 +36,7 @@ void Fetcher::AskRobots(HostState& asked, uint32_t index,
   request.target = std::string(flight.url.path_and_query());
   request.host = index;
   request.address = asked.address;
-  request.port = settings_.connect_to.has_value() ? settings_.connect_to->port()
-                                                  : flight.url.port();
+  request.port = PortFor(settings_, flight.url);
   request.compressed = false;
   request.max_bytes = RobotsRules::kMaxBytes;
   request.keep_cut = true;

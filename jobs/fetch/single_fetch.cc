@@ -79,8 +79,7 @@ Response SingleFetch::Ask(const storage::Url& url, Request request) {
   failed.started = absl::Now();
   request.url = url.href();
   request.target = std::string(url.path_and_query());
-  request.port = settings_.connect_to.has_value() ? settings_.connect_to->port()
-                                                  : url.port();
+  request.port = PortFor(settings_, url);
   // A proxy resolves, and the operator vouches for it.
   if (settings_.download.proxy.empty()) {
     const Resolver::Result addresses = Resolve(url);

@@ -68,6 +68,7 @@ void SetFetch(const SiteConfig& config, jobs::FetchSettings& fetch) {
   download.bandwidth = static_cast<int64_t>(section.bandwidth);
   download.http2 = section.http2;
   download.proxy = section.proxy;
+  download.ca_file = section.ca_file;
   download.source_address = section.source_address;
   download.memory = section.memory / 2;
 }

@@ -57,7 +57,10 @@ fetch:
   allow_private: false      # Private and loopback addresses: no, or any web page
                             # could make this crawler read your intranet.
   allow_addresses: []       # Ranges that are allowed all the same: [10.1.0.0/16].
-  connect_to: ""            # HOST:PORT that stands for the whole web, for tests.
+  connect_to: ""            # HOST:PORT that stands for the whole web, for tests;
+                            # HOST:PORT,TLSPORT if it speaks https too.
+  ca_file: ""               # Who may vouch for https servers, in PEM; "" is the
+                            # system's list. Looked at again as it changes.
   robots_lifetime: 24h      # RFC 9309 asks for no more than a day.
   max_bytes: 10MiB          # Of one page, on the wire,
   max_decoded_bytes: 50MiB  # and after decompression (a bomb is cut off here).

@@ -105,6 +105,9 @@ void Read(YamlSection section, FetchSection& fetch) {
   section.Text(
       "connect_to", fetch.connect_to, kConnectToAllowed,
       [](const std::string& to) { return to.empty() || IsConnectTo(to); });
+  section.Text("ca_file", fetch.ca_file,
+               "a file of certificates in PEM, or \"\"",
+               [](const std::string&) { return true; });
   section.Duration("robots_lifetime", fetch.robots_lifetime, absl::Minutes(1),
                    day * 30);
   section.Size("max_bytes", fetch.max_bytes, 1, uint64_t{1} << 30);
@@ -341,8 +344,9 @@ absl::StatusOr<SiteConfig> LoadSiteConfig(const std::string& path) {
   // "" is the file's own folder; an absolute path stands as it is.
   config->site.data = (folder / config->site.data).lexically_normal();
   if (config->site.data.empty()) config->site.data = ".";
-  for (std::string* file : {&config->tls.ca, &config->tls.cert,
-                            &config->tls.key, &config->federation.file}) {
+  for (std::string* file :
+       {&config->tls.ca, &config->tls.cert, &config->tls.key,
+        &config->federation.file, &config->fetch.ca_file}) {
     if (!file->empty()) *file = (folder / *file).lexically_normal();
   }
   return config;

@@ -82,6 +82,7 @@ struct FetchSection {
   bool allow_private = false;
   std::vector<std::string> allow_addresses;
   std::string connect_to;
+  std::string ca_file;
   absl::Duration robots_lifetime = absl::Hours(24);
   uint64_t max_bytes = 10 << 20;
   uint64_t max_decoded_bytes = 50 << 20;

@@ -129,7 +129,7 @@ bool IsAnyAddress(const std::string& listen_address) {
 }
 
 bool IsHostPort(const std::string& text) {
-  return text.find('/') == std::string::npos && IsConnectTo(text);
+  return text.find_first_of("/,") == std::string::npos && IsConnectTo(text);
 }
 
 bool IsProxy(const std::string& text) {

@@ -23,7 +23,8 @@ bool IsContact(const std::string& text);
 
 inline constexpr char kConnectToAllowed[] =
     "HOST:PORT, or a range of addresses with a port, such as "
-    "127.0.0.1:8080 or 127.0.0.0/8:8080";
+    "127.0.0.1:8080 or 127.0.0.0/8:8080; a second port is for https, such as "
+    "127.0.0.1:8080,8443";
 bool IsConnectTo(const std::string& text);
 
 // No blanks, no control characters, ASCII.

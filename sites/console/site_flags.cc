@@ -66,8 +66,13 @@ void SiteFlags::AddNetworkFlags(Command& command) {
                 "how webmasters reach you; needed for the real web",
                 {.type = "URL|MAIL"});
   command.Value("--connect-to", connect_to_,
-                "connect there whatever the URL's host: a test web",
-                {.type = "HOST:PORT"});
+                "connect there whatever the URL's host: a test web; a second "
+                "port is for https",
+                {.type = "HOST:PORT[,PORT]"});
+  command.Value("--ca-file", ca_file_,
+                "who signs the certificates that https servers may have, in "
+                "PEM, instead of the system's list",
+                {.type = "FILE"});
 }
 
 void SiteFlags::AddRoundFlags(Command& command) {
@@ -137,8 +142,9 @@ absl::StatusOr<ChosenSite> SiteFlags::Site() const {
     }
     config.fetch.connect_to = connect_to_;
   }
+  if (!ca_file_.empty()) config.fetch.ca_file = ca_file_;
   if (!admin_.empty()) {
-    if (!IsConnectTo(admin_) || admin_.find('/') != std::string::npos) {
+    if (!IsHostPort(admin_)) {
       return BadFlag("--admin", admin_,
                      "a host and a port, tokyo.example:7782");
     }
@@ -172,6 +178,7 @@ std::optional<std::string> SiteFlags::given_fetch_flag() const {
   if (!delay_.empty()) return "--delay";
   if (!contact_.empty()) return "--contact";
   if (!connect_to_.empty()) return "--connect-to";
+  if (!ca_file_.empty()) return "--ca-file";
   return std::nullopt;
 }
 

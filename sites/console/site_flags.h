@@ -31,7 +31,7 @@ class SiteFlags {
   void AddAskFlags(Command& command);
   // --quiet.
   void AddQuietFlag(Command& command);
-  // --contact, --connect-to.
+  // --contact, --connect-to, --ca-file.
   void AddNetworkFlags(Command& command);
   // These, and --width, --per-host, --delay.
   void AddFetchFlags(Command& command);
@@ -59,7 +59,7 @@ class SiteFlags {
   std::string data_, config_, admin_;
   bool json_ = false, quiet_ = false;
   int64_t width_ = 0, per_host_ = 0, rounds_ = 0;
-  std::string delay_, contact_, connect_to_, wait_ = "10m";
+  std::string delay_, contact_, connect_to_, ca_file_, wait_ = "10m";
 };
 
 }  // namespace gannet::sites

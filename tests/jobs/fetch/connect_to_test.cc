@@ -17,17 +17,30 @@ Address At(std::string_view text) { return Address::Parse(text).value(); }
 TEST(ConnectToTest, AnAddressIsUsedForEveryHost) {
   const ConnectTo to = ConnectTo::Parse("127.0.0.1:8080").value();
   EXPECT_FALSE(to.is_range());
-  EXPECT_EQ(to.port(), 8080);
+  EXPECT_EQ(to.port(/*is_https=*/false), 8080);
   EXPECT_EQ(to.AddressFor("a.example"), At("127.0.0.1"));
   EXPECT_EQ(to.AddressFor("b.example"), At("127.0.0.1"));
   EXPECT_EQ(ConnectTo::Parse("[::1]:1").value().AddressFor("x"), At("::1"));
   EXPECT_FALSE(ConnectTo::Parse("10.0.0.1/32:80").value().is_range());
 }
 
+TEST(ConnectToTest, HttpsGoesToTheSecondPortOrElseToTheOnlyOne) {
+  const ConnectTo two = ConnectTo::Parse("127.0.0.0/8:8080,8443").value();
+  EXPECT_EQ(two.port(/*is_https=*/false), 8080);
+  EXPECT_EQ(two.port(/*is_https=*/true), 8443);
+  EXPECT_FALSE(two.has_one_port());
+  const ConnectTo one = ConnectTo::Parse("[::1]:8080").value();
+  EXPECT_EQ(one.port(/*is_https=*/true), 8080);
+  EXPECT_TRUE(one.has_one_port());
+  for (const char* bad : {"a:80,", "a:,443", "a:80,0", "a:80,443,444"}) {
+    EXPECT_FALSE(ConnectTo::Parse(bad).ok()) << bad;
+  }
+}
+
 TEST(ConnectToTest, ANameIsLeftToTheResolver) {
   const ConnectTo to = ConnectTo::Parse("localhost:65535").value();
   EXPECT_EQ(to.name(), "localhost");
-  EXPECT_EQ(to.port(), 65535);
+  EXPECT_EQ(to.port(/*is_https=*/false), 65535);
   EXPECT_EQ(to.AddressFor("a.example"), std::nullopt);
 }
 
