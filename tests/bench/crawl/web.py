@@ -17,6 +17,7 @@ import socket
 import subprocess
 import tempfile
 import time
+import urllib.request
 
 import certificates
 
@@ -68,6 +69,7 @@ SERVER = """\
     location = /robots.txt {{
       return 200 "User-agent: *\\nDisallow: /private/\\n";
     }}
+    location = /nginx-status {{ stub_status; access_log off; }}
   }}
 """
 
@@ -78,6 +80,12 @@ class Web:
     certificate that its clients need."""
     pids: list[int]
     root: pathlib.Path | None
+    port: int
+
+    def connections(self) -> int:
+        """How many nginx accepted so far, this question's own included."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/nginx-status") as answer:
+            return int(answer.read().split()[7])
 
 
 def missing_packages(tls: bool = False) -> list[str]:
@@ -145,7 +153,7 @@ def serve(port: int, tls_port: int = 0, hosts: list[str] = (), every_address: bo
         try:
             _wait_for(tls_port or port, server, folder)
             workers = pathlib.Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text()
-            yield Web([server.pid] + [int(pid) for pid in workers.split()], root)
+            yield Web([server.pid] + [int(pid) for pid in workers.split()], root, port)
         finally:
             server.terminate()
             server.wait()
