@@ -5,7 +5,10 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
+#include "jobs/fetch/curl_failure.h"
 #include "jobs/fetch/steady_now.h"
 
 namespace gannet::jobs {
@@ -26,43 +29,8 @@ void Append(List& list, const std::string& line) {
   list.reset(curl_slist_append(list.release(), line.c_str()));
 }
 
-Failure FailureOf(CURLcode code) {
-  switch (code) {
-    case CURLE_OK:
-      return Failure::kNone;
-    case CURLE_COULDNT_RESOLVE_HOST:
-    case CURLE_COULDNT_RESOLVE_PROXY:
-      return Failure::kDns;
-    case CURLE_COULDNT_CONNECT:
-    case CURLE_INTERFACE_FAILED:
-      return Failure::kConnect;
-    case CURLE_SSL_CONNECT_ERROR:
-    case CURLE_PEER_FAILED_VERIFICATION:
-    case CURLE_SSL_CERTPROBLEM:
-    case CURLE_SSL_CIPHER:
-    case CURLE_SSL_INVALIDCERTSTATUS:
-    case CURLE_SSL_ISSUER_ERROR:
-      return Failure::kTls;
-    case CURLE_OPERATION_TIMEDOUT:
-      return Failure::kTimeout;
-    case CURLE_FILESIZE_EXCEEDED:
-      return Failure::kTooLarge;
-    case CURLE_PARTIAL_FILE:
-      return Failure::kCutShort;
-    case CURLE_GOT_NOTHING:
-    case CURLE_RECV_ERROR:
-    case CURLE_SEND_ERROR:
-    case CURLE_HTTP2_STREAM:
-    case CURLE_HTTP2:
-      return Failure::kReset;
-    case CURLE_WEIRD_SERVER_REPLY:
-    case CURLE_UNSUPPORTED_PROTOCOL:  // HTTP/0.9: not a word of HTTP.
-    case CURLE_BAD_CONTENT_ENCODING:
-      return Failure::kGarbage;
-    default:
-      return Failure::kInternal;
-  }
-}
+// libcurl takes 0 for its default of five minutes.
+constexpr long kNever = 24 * 3600 * 1000L;
 
 }  // namespace
 
@@ -77,10 +45,13 @@ struct Downloader::Slot {
   Downloader* owner = nullptr;
   Multi* multi = nullptr;
   uint64_t id = 0;
-  uint64_t serial = 0;  // 0: free.
+  bool is_active = false;
   Request request;
   Response response;
-  absl::Time asked;  // As SteadyNow() sees it.
+  DeadlineQueue<Slot>::Place connect, first_byte, speed, end;
+  absl::Duration late;     // The loop's, when it was asked.
+  int64_t bytes_seen = 0;  // When the speed was looked at last.
+  int socket_error = 0;    // Why there was no socket.
   // What the handle has been told, and need not be told again.
   List headers;
   bool headers_are_plain = false;  // No validators among them.
@@ -134,7 +105,7 @@ Downloader::Downloader(DownloadSettings settings, TlsTrust* trust,
 
 Downloader::~Downloader() {
   for (const std::unique_ptr<Slot>& slot : slots_) {
-    if (slot->serial != 0) {
+    if (slot->is_active) {
       curl_multi_remove_handle(slot->multi->handle, slot->easy);
     }
     curl_easy_cleanup(slot->easy);
@@ -163,9 +134,6 @@ void Downloader::SetUp(Slot& slot) {
   CURL* easy = slot.easy;
   const auto set = [easy](CURLoption option, auto value) {
     curl_easy_setopt(easy, option, value);
-  };
-  const auto milliseconds = [](absl::Duration duration) {
-    return static_cast<long>(absl::ToInt64Milliseconds(duration));
   };
   set(CURLOPT_PRIVATE, &slot);
   set(CURLOPT_ERRORBUFFER, slot.error);
@@ -200,11 +168,9 @@ void Downloader::SetUp(Slot& slot) {
   set(CURLOPT_SSL_CTX_FUNCTION, OnTlsContext);
   set(CURLOPT_SSL_CTX_DATA, trust_);
   set(CURLOPT_USERAGENT, settings_.user_agent.c_str());
-  set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(settings_.connect_timeout));
-  set(CURLOPT_TIMEOUT_MS, milliseconds(settings_.timeout));
-  set(CURLOPT_LOW_SPEED_LIMIT, static_cast<long>(settings_.min_speed));
-  set(CURLOPT_LOW_SPEED_TIME,
-      static_cast<long>(absl::ToInt64Seconds(settings_.min_speed_time)));
+  set(CURLOPT_CONNECTTIMEOUT_MS, kNever);  // CheckDeadlines() sees to it.
+  set(CURLOPT_PREREQFUNCTION, OnConnected);
+  set(CURLOPT_PREREQDATA, &slot);
   if (settings_.bandwidth > 0) {
     set(CURLOPT_MAX_RECV_SPEED_LARGE,
         static_cast<curl_off_t>(settings_.bandwidth));
@@ -263,12 +229,14 @@ void Downloader::SetAddress(Slot& slot) {
 void Downloader::Start(uint64_t id, Request request) {
   Slot& slot = *TakeSlot();
   slot.id = id;
-  slot.serial = ++serial_;
+  slot.is_active = true;
   slot.multi = multis_[request.host % kMultis].get();
   slot.request = std::move(request);
   slot.response = Response();
   slot.response.started = absl::Now();
-  slot.asked = SteadyNow();
+  slot.late = loop_->late();
+  slot.bytes_seen = 0;
+  slot.socket_error = 0;
   slot.response.address = slot.request.address;
   slot.head_complete = false;
   slot.header_bytes = 0;
@@ -281,8 +249,10 @@ void Downloader::Start(uint64_t id, Request request) {
       slot.easy, CURLOPT_REQUEST_TARGET,
       settings_.proxy.empty() ? slot.request.target.c_str() : nullptr);
   ++active_;
-  first_bytes_.push_back(
-      {slot.asked + settings_.first_byte_timeout, &slot, slot.serial});
+  const absl::Time now = loop_->ServedNow();
+  connects_.Add(now + settings_.connect_timeout, &slot, slot.connect);
+  first_bytes_.Add(now + settings_.first_byte_timeout, &slot, slot.first_byte);
+  ends_.Add(now + settings_.timeout, &slot, slot.end);
   // Only asks for a call of OnTime(); nothing is sent yet.
   curl_multi_add_handle(slot.multi->handle, slot.easy);
 }
@@ -290,6 +260,7 @@ void Downloader::Start(uint64_t id, Request request) {
 size_t Downloader::OnHeader(char* data, size_t size, size_t count,
                             void* data_slot) {
   Slot& slot = *static_cast<Slot*>(data_slot);
+  if (slot.first_byte.is_taken()) slot.owner->OnFirstByte(slot);
   const std::string_view line(data, size * count);
   slot.header_bytes += line.size();
   slot.response.bytes += static_cast<int64_t>(line.size());
@@ -345,6 +316,13 @@ size_t Downloader::OnBody(char* data, size_t size, size_t count,
   return slot.response.is_cut ? CURL_WRITEFUNC_ERROR : size * count;
 }
 
+// Connected, TLS included, or connected before: now the request goes out.
+int Downloader::OnConnected(void* data_slot, char*, char*, int, int) {
+  Slot& slot = *static_cast<Slot*>(data_slot);
+  slot.owner->connects_.Remove(slot.connect);
+  return CURL_PREREQFUNC_OK;
+}
+
 int Downloader::OnDebug(CURL*, curl_infotype type, char* data, size_t size,
                         void* data_slot) {
   if (type == CURLINFO_HEADER_OUT) {
@@ -379,8 +357,10 @@ curl_socket_t Downloader::OnOpenSocket(void* data_slot, curlsocktype,
       return CURL_SOCKET_BAD;
     }
   }
-  return socket(address->family, address->socktype | SOCK_CLOEXEC,
-                address->protocol);
+  const int fd = socket(address->family, address->socktype | SOCK_CLOEXEC,
+                        address->protocol);
+  if (fd < 0) slot.socket_error = errno;
+  return fd;
 }
 
 int Downloader::OnSocket(CURL*, curl_socket_t fd, int what, void* data_multi,
@@ -424,63 +404,102 @@ void Downloader::Drain(Multi& multi) {
 }
 
 void Downloader::Finish(Slot& slot, CURLcode code) {
-  curl_multi_remove_handle(slot.multi->handle, slot.easy);
-  Response response = std::move(slot.response);
+  CurlEnd end;
+  end.code = code;
+  end.text = slot.error;
+  curl_off_t connect_us = 0;
+  curl_off_t secure_us = 0;
+  long connections = 0;
   long status = 0;
   curl_easy_getinfo(slot.easy, CURLINFO_RESPONSE_CODE, &status);
-  response.status = static_cast<int>(status);
-  long connections = 0;
-  curl_off_t connect_us = 0;
   curl_easy_getinfo(slot.easy, CURLINFO_NUM_CONNECTS, &connections);
-  if (connections > 0 && curl_easy_getinfo(slot.easy, CURLINFO_CONNECT_TIME_T,
-                                           &connect_us) == CURLE_OK) {
+  curl_easy_getinfo(slot.easy, CURLINFO_CONNECT_TIME_T, &connect_us);
+  Response response = std::move(slot.response);
+  response.status = static_cast<int>(status);
+  // A sample that the loop took too late would be its own time, not the host's.
+  if (connections > 0 && slot.late == loop_->late()) {
     response.connect_time = absl::Microseconds(connect_us);
   }
   if (response.failure == Failure::kNone && !response.is_cut) {
-    response.failure = FailureOf(code);
-    // libcurl has one code for both.
-    if (response.failure == Failure::kTimeout &&
-        SteadyNow() - slot.asked <
-            settings_.timeout - absl::Milliseconds(100)) {
-      response.failure =
-          response.head.empty() ? Failure::kConnect : Failure::kTooSlow;
+    if (code != CURLE_OK) {
+      curl_easy_getinfo(slot.easy, CURLINFO_APPCONNECT_TIME_T, &secure_us);
+      curl_easy_getinfo(slot.easy, CURLINFO_SSL_VERIFYRESULT,
+                        &end.verify_result);
+      curl_easy_getinfo(slot.easy, CURLINFO_OS_ERRNO, &end.os_error);
+      if (slot.socket_error != 0) end.os_error = slot.socket_error;
+      end.was_tls_begun = slot.request.url.starts_with("https:") &&
+                          connections > 0 && connect_us > 0 && secure_us == 0;
     }
+    response.failure = FailureOf(end);
   }
+  curl_multi_remove_handle(slot.multi->handle, slot.easy);
   if (response.failure != Failure::kNone && response.detail.empty()) {
-    response.detail = slot.error[0] != 0 ? slot.error
-                      : code != CURLE_OK ? curl_easy_strerror(code)
-                                         : FailureName(response.failure);
+    response.detail = slot.socket_error != 0 ? std::strerror(slot.socket_error)
+                      : slot.error[0] != 0   ? slot.error
+                      : code != CURLE_OK     ? curl_easy_strerror(code)
+                                             : "";
   }
   buffered_ -= response.body.size();
-  slot.serial = 0;
+  connects_.Remove(slot.connect);
+  first_bytes_.Remove(slot.first_byte);
+  speeds_.Remove(slot.speed);
+  ends_.Remove(slot.end);
+  slot.is_active = false;
   --active_;
   free_.push_back(&slot);
   done_(slot.id, std::move(response));
 }
 
-void Downloader::CheckFirstBytes(absl::Time now) {
-  while (!first_bytes_.empty() && first_bytes_.front().time <= now) {
-    const Due due = first_bytes_.front();
-    first_bytes_.pop_front();
-    if (due.slot->serial != due.serial || !due.slot->response.head.empty()) {
-      continue;
-    }
-    due.slot->response.failure = Failure::kFirstByte;
-    Finish(*due.slot, CURLE_OPERATION_TIMEDOUT);
+void Downloader::TimeOut(Slot& slot, Failure failure) {
+  slot.response.failure = failure;
+  Finish(slot, CURLE_OPERATION_TIMEDOUT);
+}
+
+// From now on it is the speed that counts.
+void Downloader::OnFirstByte(Slot& slot) {
+  first_bytes_.Remove(slot.first_byte);
+  if (settings_.min_speed == 0) return;
+  speeds_.Add(loop_->ServedNow() + settings_.min_speed_time, &slot, slot.speed);
+}
+
+void Downloader::CheckSpeed(Slot& slot, absl::Time now) {
+  const int64_t received = slot.response.bytes - slot.bytes_seen;
+  const double least = static_cast<double>(settings_.min_speed) *
+                       absl::ToDoubleSeconds(settings_.min_speed_time);
+  if (static_cast<double>(received) < least) {
+    return TimeOut(slot, Failure::kTooSlow);
   }
+  slot.bytes_seen = slot.response.bytes;
+  speeds_.Remove(slot.speed);
+  speeds_.Add(now + settings_.min_speed_time, &slot, slot.speed);
+}
+
+void Downloader::CheckDeadlines() {
+  const absl::Time now = loop_->ServedNow();
+  while (connects_.NextDue() <= now) {
+    Slot& slot = *connects_.First();
+    curl_off_t connect_us = 0;
+    curl_easy_getinfo(slot.easy, CURLINFO_CONNECT_TIME_T, &connect_us);
+    TimeOut(slot,
+            connect_us > 0 ? Failure::kTlsTimeout : Failure::kConnectTimeout);
+  }
+  while (first_bytes_.NextDue() <= now) {
+    TimeOut(*first_bytes_.First(), Failure::kFirstByte);
+  }
+  while (speeds_.NextDue() <= now) CheckSpeed(*speeds_.First(), now);
+  while (ends_.NextDue() <= now) TimeOut(*ends_.First(), Failure::kTimeout);
 }
 
 void Downloader::StopAll() {
   for (size_t i = 0; i < slots_.size(); ++i) {
-    if (slots_[i]->serial == 0) continue;
-    slots_[i]->response.failure = Failure::kStopped;
-    Finish(*slots_[i], CURLE_OK);
+    if (slots_[i]->is_active) TimeOut(*slots_[i], Failure::kStopped);
   }
 }
 
 absl::Time Downloader::NextTimeout() const {
   absl::Time next =
-      first_bytes_.empty() ? absl::InfiniteFuture() : first_bytes_.front().time;
+      loop_->ToSteady(std::min({connects_.NextDue(), first_bytes_.NextDue(),
+                                speeds_.NextDue(), ends_.NextDue()}));
   for (const std::unique_ptr<Multi>& multi : multis_) {
     next = std::min(next, multi->timeout);
   }
@@ -496,7 +515,8 @@ void Downloader::OnTime() {
     curl_multi_socket_action(multi->handle, CURL_SOCKET_TIMEOUT, 0, &running);
     Drain(*multi);
   }
-  CheckFirstBytes(now);
+  // What is ready and not yet served may be what is waited for.
+  if (loop_->is_drained()) CheckDeadlines();
 }
 
 }  // namespace gannet::jobs

@@ -10,8 +10,14 @@
 #include <cerrno>
 #include <cstring>
 
+#include "jobs/fetch/steady_now.h"
+
 namespace gannet::jobs {
 namespace {
+
+// What a turn may take without being called late: a batch of answers does, and
+// no server's timeout is so short.
+constexpr absl::Duration kTolerated = absl::Milliseconds(20);
 
 epoll_event EventFor(int fd, uint32_t generation, uint32_t events) {
   epoll_event event = {};
@@ -85,8 +91,18 @@ void EventLoop::Run(absl::Duration at_most) {
   // Rounded up: a deadline half a millisecond away must not make a busy loop.
   const int64_t wait = std::clamp<int64_t>(
       absl::ToInt64Milliseconds(at_most + absl::Microseconds(999)), 0, 60'000);
+  const absl::Time before = SteadyNow();
   const int count = epoll_wait(epoll_fd_, events.data(), events.size(),
                                static_cast<int>(wait));
+  const absl::Time after = SteadyNow();
+  // What callbacks took, and what epoll slept beyond its time: the machine had
+  // none for this thread.
+  lag_ =
+      std::max(before - looked_at_, absl::ZeroDuration()) +
+      std::max(after - before - absl::Milliseconds(wait), absl::ZeroDuration());
+  late_ += std::max(lag_ - kTolerated, absl::ZeroDuration());
+  looked_at_ = after;
+  is_drained_ = count < static_cast<int>(events.size());
   for (int i = 0; i < count; ++i) {
     const int fd = static_cast<int>(events[i].data.u64 & 0xffffffff);
     const auto generation = static_cast<uint32_t>(events[i].data.u64 >> 32);
@@ -101,6 +117,13 @@ void EventLoop::Run(absl::Duration at_most) {
     const std::shared_ptr<Ready> ready = it->second.ready;
     (*ready)(events[i].events);
   }
+}
+
+absl::Time EventLoop::ServedNow() const {
+  const absl::Time now = SteadyNow();
+  // This turn may be late already.
+  const absl::Duration busy = now - looked_at_;
+  return now - late_ - std::max(busy - kTolerated, absl::ZeroDuration());
 }
 
 void EventLoop::Wake() {

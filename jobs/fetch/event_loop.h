@@ -2,6 +2,11 @@
 // of the resolver. It knows no timers: whoever has a deadline passes the time
 // until it to Run().
 //
+// It knows how late it is. A socket that becomes ready while callbacks run, or
+// while the machine gives the thread no time, waits; a server must not be
+// blamed for that. So there is ServedNow(), a clock that stands still while the
+// loop is late: timeouts of servers are measured by it.
+//
 // Not thread-safe but for Wake().
 #pragma once
 
@@ -38,6 +43,18 @@ class EventLoop {
   // Watch and Forget.
   void Run(absl::Duration at_most);
 
+  // How long a socket may have waited before the last Run() served it.
+  absl::Duration lag() const { return lag_; }
+  // SteadyNow() without the time that the loop was late.
+  absl::Time ServedNow() const;
+  // When ServedNow() reaches `served`, if the loop is not late again.
+  absl::Time ToSteady(absl::Time served) const { return served + late_; }
+  // The time that ServedNow() has left out so far.
+  absl::Duration late() const { return late_; }
+  // Whether the last Run() served all that was ready. If not, a deadline may
+  // have been kept without the loop knowing it yet.
+  bool is_drained() const { return is_drained_; }
+
   // Ends a Run() that waits, or the next one. From any thread, and from a
   // signal handler.
   void Wake();
@@ -57,6 +74,11 @@ class EventLoop {
   const int epoll_fd_;
   const int wake_fd_;
   uint32_t generation_ = 0;
+  // When epoll last said what is ready; what came later has waited since.
+  absl::Time looked_at_ = absl::InfiniteFuture();
+  absl::Duration lag_;
+  absl::Duration late_;
+  bool is_drained_ = true;
   absl::flat_hash_map<int, Watched> watched_;
 };
 

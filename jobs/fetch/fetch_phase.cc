@@ -39,6 +39,10 @@ class FirstError {
 absl::Status FetchPhase::Run(storage::SiteStore& store, size_t sites,
                              absl::Time deadline, const std::atomic<bool>& stop,
                              const std::function<bool()>& is_over) {
+  {
+    storage::MutexLock lock(&mu_);
+    last_ = FetchView();
+  }
   WorkQueue<Answer> answers;
   FirstError worker_error;
   Fetcher* fetcher_for_commits = nullptr;
@@ -101,10 +105,16 @@ absl::Status FetchPhase::Run(storage::SiteStore& store, size_t sites,
   const absl::Status committed = committer.Finish();
   {
     storage::MutexLock lock(&mu_);
+    last_ = running_->view();
     running_ = nullptr;
   }
   if (status.ok()) status = worker_error.Get();
   return status.ok() ? committed : status;
+}
+
+FetchView FetchPhase::last_view() const {
+  storage::MutexLock lock(&mu_);
+  return last_;
 }
 
 FetchView FetchPhase::view() const {

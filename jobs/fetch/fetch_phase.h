@@ -46,11 +46,14 @@ class FetchPhase {
 
   // While it runs, from any thread.
   FetchView view() const ABSL_LOCKS_EXCLUDED(mu_);
+  // When it has run: what it was like at the end.
+  FetchView last_view() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   const FetchPhaseSettings settings_;
   mutable storage::Mutex mu_;
   Fetcher* running_ ABSL_GUARDED_BY(mu_) = nullptr;
+  FetchView last_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace gannet::jobs

@@ -74,6 +74,8 @@ Fetcher::Fetcher(FetchSettings settings, size_t sites,
       deliver_(std::move(deliver)),
       address_check_(settings_.allow_private, settings_.allowed_addresses),
       turns_(AddressDelay(settings_, sites)),
+      pace_(settings_.connections),
+      most_active_(settings_.connections),
       random_(std::random_device()()) {}
 
 // In this order: both close sockets that the loop watches.
@@ -121,7 +123,8 @@ absl::Status Fetcher::LoadFetchList() {
 }
 
 bool Fetcher::MayAsk(absl::Time now) const {
-  return !ending_ && downloader_->active() < settings_.connections &&
+  return !ending_ && downloader_->active() < most_active_ &&
+         downloader_->connecting() < pace_.limit() &&
          undelivered_ < static_cast<int64_t>(settings_.max_undelivered) &&
          static_cast<size_t>(undelivered_bytes_) + committer_->bytes() <
              settings_.max_undelivered_bytes &&
@@ -174,8 +177,15 @@ absl::Status Fetcher::Run(absl::Time deadline, const std::atomic<bool>& stop,
     view_connections_ = static_cast<int64_t>(downloader_->active());
     loop_->Run(TimeToNext(SteadyNow(), ending_ ? end_at : deadline));
     const absl::Time later = SteadyNow();
+    pace_.OnTurn(loop_->lag(), downloader_->connecting(), later);
+    view_lag_us_ = absl::ToInt64Microseconds(loop_->lag());
+    view_max_lag_us_ = absl::ToInt64Microseconds(pace_.max_lag());
+    view_held_back_us_ = absl::ToInt64Microseconds(pace_.held_back());
     if (downloader_->NextTimeout() <= later) downloader_->OnTime();
-    if (resolver_->NextTimeout() <= later) resolver_->OnTime();
+    // An answer that is there and not yet read is none that is late.
+    if (loop_->is_drained() && resolver_->NextTimeout() <= later) {
+      resolver_->OnTime();
+    }
   }
   for (const std::unique_ptr<HostState>& host : hosts_) {
     if (host->is_dirty) SaveHost(*host);
@@ -249,7 +259,9 @@ void Fetcher::OnResponse(uint64_t id, Response response) {
   if (response.failure == Failure::kNone) {
     ++answers_;
     unreachable_hosts_ = 0;
+    without_socket_ = 0;
   }
+  if (response.failure == Failure::kNoSocket) NoSocket(response.detail);
   if (settings_.bandwidth > 0) {
     bandwidth_free_at_ =
         std::max(now, bandwidth_free_at_) +
@@ -266,11 +278,13 @@ void Fetcher::OnResponse(uint64_t id, Response response) {
 }
 
 void Fetcher::OnPage(Flight flight, Response response) {
-  if (response.failure == Failure::kStopped ||
-      response.failure == Failure::kMemory) {
+  if (response.failure == Failure::kStopped || IsLocal(response.failure)) {
     // Stopped by the operator, it stays in the round.
     if (release_on_end_ || response.failure == Failure::kMemory) {
       committer_->Release({flight.task.page});
+    } else if (!ending_ && response.failure == Failure::kNoSocket) {
+      host(flight.host).pages.push_front(std::move(flight.task));
+      ++pages_left_;
     }
     return;
   }
@@ -284,6 +298,7 @@ void Fetcher::OnPage(Flight flight, Response response) {
   if (outcome.host_is_unreachable) CouldNotBeReached(asked);
   if (outcome.host_is_busy || outcome.host_is_unreachable) {
     ++asked.failures;
+    asked.last_failure = outcome.kind;
     asked.is_dirty = true;
     if (outcome.host_is_busy) {
       rest = std::min(outcome.retry_after.value_or(NextRest(asked)),
@@ -306,6 +321,19 @@ void Fetcher::OnPage(Flight flight, Response response) {
             now});
 }
 
+// This machine has no file handle or port left for a connection. Fewer at a
+// time, then: nothing is recorded as failed for that.
+void Fetcher::NoSocket(const std::string& why) {
+  most_active_ = std::max<size_t>(1, downloader_->active());
+  constexpr int kMostInVain = 1000;
+  if (++without_socket_ < kMostInVain || !error_.ok()) return;
+  error_ = absl::FailedPreconditionError(fmt::format(
+      "no connection can be opened here: {}. Raise the limit of open files "
+      "(ulimit -n, or LimitNOFILE of the service), or lower fetch.connections; "
+      "the round stays open",
+      why));
+}
+
 void Fetcher::Delivered(size_t pages) {
   const bool was_full =
       undelivered_ >= static_cast<int64_t>(settings_.max_undelivered);
@@ -325,7 +353,12 @@ void Fetcher::BodyGone(size_t bytes) {
 }
 
 FetchView Fetcher::view() const {
-  return {view_hosts_, view_connections_, view_bytes_};
+  return {view_hosts_,
+          view_connections_,
+          view_bytes_,
+          absl::Microseconds(view_lag_us_.load()),
+          absl::Microseconds(view_max_lag_us_.load()),
+          absl::Microseconds(view_held_back_us_.load())};
 }
 
 }  // namespace gannet::jobs

@@ -32,6 +32,7 @@
 #include "jobs/fetch/address_check.h"
 #include "jobs/fetch/committer.h"
 #include "jobs/fetch/connect_to.h"
+#include "jobs/fetch/connection_pace.h"
 #include "jobs/fetch/downloader.h"
 #include "jobs/fetch/event_loop.h"
 #include "jobs/fetch/host_state.h"
@@ -98,6 +99,11 @@ struct FetchView {
   int64_t hosts_active = 0;
   int64_t connections = 0;
   int64_t bytes = 0;
+  // How late the network thread is, was at most, and for how long it held back
+  // new connections because of that.
+  absl::Duration lag;
+  absl::Duration max_lag;
+  absl::Duration held_back;
 };
 
 class Fetcher {
@@ -144,6 +150,7 @@ class Fetcher {
   void AskPage(HostState& host, uint32_t index);
   void OnResponse(uint64_t id, Response response);
   void OnPage(Flight flight, Response response);
+  void NoSocket(const std::string& why);
   void EndRound(bool release);
   absl::Duration TimeToNext(absl::Time now, absl::Time end) const;
 
@@ -196,6 +203,9 @@ class Fetcher {
   std::unique_ptr<Downloader> downloader_;
   std::unique_ptr<Resolver> resolver_;
   Turns turns_;
+  ConnectionPace pace_;
+  size_t most_active_;      // At most settings_.connections.
+  int without_socket_ = 0;  // Requests in a row.
   std::mt19937_64 random_;
   absl::Time started_;
   absl::Time deadline_;
@@ -221,6 +231,9 @@ class Fetcher {
   std::atomic<int64_t> view_hosts_ = 0;
   std::atomic<int64_t> view_connections_ = 0;
   std::atomic<int64_t> view_bytes_ = 0;
+  std::atomic<int64_t> view_lag_us_ = 0;
+  std::atomic<int64_t> view_max_lag_us_ = 0;
+  std::atomic<int64_t> view_held_back_us_ = 0;
 };
 
 }  // namespace gannet::jobs

@@ -219,7 +219,7 @@ void Fetcher::OnAddresses(uint32_t index, const Resolver::Result& addresses) {
   state.stage = HostState::Stage::kIdle;
   if (ending_) return;
   if (!addresses.ok()) {
-    return FailAll(index, Failure::kDns,
+    return FailAll(index, NameFailure(addresses.status()),
                    std::string(addresses.status().message()));
   }
   std::string refused;
@@ -242,6 +242,7 @@ void Fetcher::FailAll(uint32_t index, Failure failure,
                       const std::string& detail) {
   HostState& state = host(index);
   ++state.failures;
+  state.last_failure = FailureName(failure);
   state.is_dirty = true;
   SaveHost(state);
   if (failure != Failure::kAddressRefused) CouldNotBeReached(state);

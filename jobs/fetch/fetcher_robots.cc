@@ -50,7 +50,7 @@ void Fetcher::OnRobots(uint32_t asked, std::unique_ptr<RobotsQuest> quest,
                        Response response) {
   if (ending_) return;
   HostState& asker = host(quest->asker);
-  if (response.failure == Failure::kMemory) {
+  if (IsLocal(response.failure)) {
     // Ours, not theirs: it is asked for again.
     asker.origins[quest->origin].stage = OriginRules::Stage::kUnknown;
     return Advance(quest->asker);
@@ -72,6 +72,7 @@ void Fetcher::OnRobots(uint32_t asked, std::unique_ptr<RobotsQuest> quest,
     }
     // 429 and 503 mean the host that said so, robots.txt or not.
     ++host(asked).failures;
+    host(asked).last_failure = outcome.kind;
     const absl::Duration rest =
         std::min(outcome.retry_after.value_or(NextRest(host(asked))),
                  settings_.max_rest);

@@ -30,6 +30,7 @@ void HostState::FromRecord(const proto::HostRecord& record,
                            std::string_view agent, absl::Time now) {
   is_loaded = true;
   failures = record.failures();
+  last_failure = record.last_failure();
   crawl_delay = absl::Milliseconds(record.delay_ms());
   if (record.rest_until_ms() > storage::ToMillis(now)) {
     rest_until = absl::FromUnixMillis(record.rest_until_ms());
@@ -48,6 +49,7 @@ proto::HostRecord HostState::ToRecord(absl::Time now) const {
   proto::HostRecord record;
   record.set_version(1);
   record.set_failures(failures);
+  if (failures > 0) record.set_last_failure(last_failure);
   record.set_delay_ms(absl::ToInt64Milliseconds(crawl_delay));
   if (rest_until > now) {
     record.set_rest_until_ms(storage::ToMillis(rest_until));

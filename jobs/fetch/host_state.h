@@ -61,7 +61,8 @@ struct HostState {
   std::deque<std::unique_ptr<RobotsQuest>> quests;
   std::map<std::string, OriginRules> origins;  // By "https://host:port".
 
-  uint32_t failures = 0;  // In a row.
+  uint32_t failures = 0;     // In a row.
+  std::string last_failure;  // Its kind.
   absl::Time rest_until = absl::InfinitePast();
   absl::Duration crawl_delay;  // What robots.txt asks for, capped.
   std::vector<uint32_t> rtt_us;

@@ -22,20 +22,35 @@ std::string Clean(std::string_view detail) {
   return clean;
 }
 
-// Which address, which certificate: where the name alone leaves an operator
-// with a riddle.
+// Where the words alone leave an operator with a riddle: which name, which
+// address, which of OpenSSL's hundred reasons.
 bool DetailHelps(Failure failure) {
-  return failure == Failure::kDns || failure == Failure::kAddressRefused ||
-         failure == Failure::kConnect || failure == Failure::kTls;
+  switch (failure) {
+    case Failure::kNameNotFound:
+    case Failure::kNameNoAnswer:
+    case Failure::kAddressRefused:
+    case Failure::kConnectRefused:
+    case Failure::kUnreachable:
+    case Failure::kConnect:
+    case Failure::kTlsCertificate:
+    case Failure::kTlsOldProtocol:
+    case Failure::kTlsHandshake:
+    case Failure::kInternal:
+      return true;
+    default:
+      return false;
+  }
 }
 
 Outcome OfFailure(const Response& response) {
   const Failure failure = response.failure;
   Outcome outcome;
-  outcome.reason = FailureName(failure);
+  outcome.kind = FailureName(failure);
+  outcome.reason = fmt::format("{}: {}", outcome.kind, FailureWords(failure));
   if (DetailHelps(failure) && !response.detail.empty()) {
-    outcome.reason += ": " + Clean(response.detail);
+    outcome.reason += " (" + Clean(response.detail) + ")";
   }
+  outcome.host_is_unreachable = IsUnreachable(failure);
   switch (failure) {
     // Would be the same next time.
     case Failure::kAddressRefused:
@@ -43,17 +58,23 @@ Outcome OfFailure(const Response& response) {
     case Failure::kHeadersTooLarge:
     case Failure::kInternal:
       break;
-    case Failure::kDns:
-    case Failure::kConnect:
-    case Failure::kTls:
-    case Failure::kFirstByte:
-      outcome.host_is_unreachable = true;
-      outcome.try_again = true;
-      break;
     default:
       outcome.try_again = true;
   }
   return outcome;
+}
+
+std::string_view KindOf(int status) {
+  switch (status / 100) {
+    case 3:
+      return kind::kHttp3xx;
+    case 4:
+      return kind::kHttp4xx;
+    case 5:
+      return kind::kHttp5xx;
+    default:
+      return kind::kHttpOther;
+  }
 }
 
 }  // namespace
@@ -67,6 +88,7 @@ Outcome OutcomeOf(const Response& response, bool was_conditional,
     return outcome;
   }
   outcome.reason = fmt::format("http {}", response.status);
+  outcome.kind = KindOf(response.status);
   const storage::HttpHead head = storage::SplitHttpResponse(response.head);
   if (storage::IsRedirect(response.status)) {
     outcome.location = head.Get("Location");

@@ -13,7 +13,9 @@ namespace gannet::jobs {
 
 struct Outcome {
   proto::PageState state = proto::FAILED;
-  std::string reason;      // Of a failure: "http 500", "timeout", "dns: ...".
+  // Of a failure: "http 500", "timeout: the page took too long".
+  std::string reason;
+  std::string_view kind;   // Of a failure, for counts (WordsOfKind()). Static.
   bool try_again = false;  // A failure that may pass.
   bool unchanged = false;  // 304.
   std::string location;    // Of a moved page, as written.

@@ -90,16 +90,18 @@ absl::StatusOr<storage::Completion> PageWorker::Complete(Answer answer) {
       status = Archive(answer, completion, nullptr, {});
       break;
     default:
-      Fail(answer, outcome.reason, outcome.try_again,
+      Fail(answer, outcome.kind, outcome.reason, outcome.try_again,
            outcome.retry_after.value_or(absl::ZeroDuration()), completion);
   }
   if (!status.ok()) return status;
   return completion;
 }
 
-void PageWorker::Fail(const Answer& answer, std::string reason, bool try_again,
+void PageWorker::Fail(const Answer& answer, std::string_view kind,
+                      std::string reason, bool try_again,
                       absl::Duration at_least,
                       storage::Completion& completion) {
+  completion.failure_kind = kind;
   const uint32_t retries = answer.task.retries() + 1;
   proto::PageRecord& record = completion.outcome;
   record.set_state(proto::FAILED);
@@ -117,15 +119,15 @@ void PageWorker::Follow(const Answer& answer, const std::string& location,
                         storage::Completion& completion) {
   const uint32_t redirects = answer.task.redirects + 1;
   if (redirects > settings_.max_redirects) {
-    Fail(answer, "too many redirects in a row", /*try_again=*/false, {},
-         completion);
+    Fail(answer, kind::kRedirects, "too many redirects in a row",
+         /*try_again=*/false, {}, completion);
     return;
   }
   storage::Url target;
   const storage::UrlOutcome outcome =
       settings_.canonicaliser->Canonicalise(location, &answer.url, target);
   if (outcome != storage::UrlOutcome::kOk) {
-    Fail(answer,
+    Fail(answer, kind::kLocation,
          fmt::format("moved to a URL that is none ({})",
                      storage::UrlOutcomeName(outcome)),
          /*try_again=*/false, {}, completion);
@@ -180,11 +182,13 @@ absl::Status PageWorker::Read(const Answer& answer,
   const ParsedPage& page =
       parser_.Parse(answer.url, head.fields, response.body);
   if (page.kind == ParsedPage::Kind::kTooLarge) {
-    Fail(answer, "too large when decoded", /*try_again=*/false, {}, completion);
+    Fail(answer, kind::kDecodedTooLarge, "too large when decoded",
+         /*try_again=*/false, {}, completion);
     return absl::OkStatus();
   }
   if (page.kind == ParsedPage::Kind::kBadEncoding) {
-    Fail(answer, "damaged content coding", /*try_again=*/true, {}, completion);
+    Fail(answer, kind::kEncoding, "damaged content coding", /*try_again=*/true,
+         {}, completion);
     return absl::OkStatus();
   }
   completion.outlinks = page.outlinks;

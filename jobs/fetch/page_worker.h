@@ -55,8 +55,9 @@ class PageWorker {
               storage::Completion& completion);
   absl::Status KeepUnchanged(const Answer& answer,
                              storage::Completion& completion);
-  void Fail(const Answer& answer, std::string reason, bool try_again,
-            absl::Duration at_least, storage::Completion& completion);
+  void Fail(const Answer& answer, std::string_view kind, std::string reason,
+            bool try_again, absl::Duration at_least,
+            storage::Completion& completion);
   // Of the metadata record. The parser's texts hold no line ends.
   void AppendField(std::string_view name, std::string_view value);
   absl::Status Archive(const Answer& answer, storage::Completion& completion,

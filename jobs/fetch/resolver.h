@@ -24,6 +24,7 @@
 #include "jobs/fetch/address.h"
 #include "jobs/fetch/dns_cache.h"
 #include "jobs/fetch/event_loop.h"
+#include "jobs/fetch/failure.h"
 #include "jobs/fetch/token_bucket.h"
 
 struct ares_channeldata;
@@ -49,6 +50,12 @@ struct ResolverSettings {
   bool ipv6 = true;
   int max_in_flight = 100;  // Names over this wait their turn.
 };
+
+// What a result that is an error means for a page.
+inline Failure NameFailure(const absl::Status& status) {
+  return absl::IsNotFound(status) ? Failure::kNameNotFound
+                                  : Failure::kNameNoAnswer;
+}
 
 class Resolver {
  public:

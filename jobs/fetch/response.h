@@ -3,36 +3,12 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "absl/time/time.h"
 #include "jobs/fetch/address.h"
+#include "jobs/fetch/failure.h"
 
 namespace gannet::jobs {
-
-// Why there is no usable response.
-enum class Failure : uint8_t {
-  kNone,
-  kDns,             // The host has no address.
-  kAddressRefused,  // The address check forbids it.
-  kConnect,
-  kTls,
-  kTimeout,    // The whole took too long.
-  kFirstByte,  // No answer in time.
-  kTooSlow,    // Below the minimum speed.
-  kTooLarge,
-  kHeadersTooLarge,
-  kCutShort,  // The connection ended before the body did.
-  kReset,
-  kGarbage,   // Not HTTP.
-  kMemory,    // Too many large answers at once: asked again another time.
-  kStopped,   // By us.
-  kInternal,  // libcurl could not even ask.
-};
-inline constexpr int kFailureCount = 16;
-
-// "dns", "too_large", ...: bounded, fit for a metric's label.
-std::string_view FailureName(Failure failure);
 
 struct Response {
   Failure failure = Failure::kNone;

@@ -84,7 +84,7 @@ Response SingleFetch::Ask(const storage::Url& url, Request request) {
   if (settings_.download.proxy.empty()) {
     const Resolver::Result addresses = Resolve(url);
     if (!addresses.ok()) {
-      failed.failure = Failure::kDns;
+      failed.failure = NameFailure(addresses.status());
       failed.detail = std::string(addresses.status().message());
       return failed;
     }

@@ -40,8 +40,12 @@ struct ProgressView {
   int64_t bytes = 0;         // Received, of this round.
   int64_t hosts_active = 0;  // With pages left to fetch.
   int64_t connections = 0;   // Requests under way.
-  int64_t targets = 0;       // Update: links to settle in all,
-  int64_t settled = 0;       // and settled so far.
+  // How late the network thread is, and for how long it has held back new
+  // connections in this round because of that.
+  absl::Duration lag;
+  absl::Duration held_back;
+  int64_t targets = 0;  // Update: links to settle in all,
+  int64_t settled = 0;  // and settled so far.
   // Between rounds: when the next page or host is due.
   absl::Time waiting_until = absl::InfinitePast();
 };

@@ -65,6 +65,11 @@ std::string RoundReport(const proto::RoundJournal& journal,
   }
   nlohmann::json dropped = nlohmann::json::object();
   for (const auto& [reason, cash] : counts.dropped()) dropped[reason] = cash;
+  nlohmann::json failures = nlohmann::json::object();
+  for (const auto& [kind, pages] : counts.failures()) failures[kind] = pages;
+  const auto seconds = [](int64_t us) {
+    return absl::ToDoubleSeconds(absl::Microseconds(us));
+  };
   nlohmann::json report = {
       {"round", journal.number()},
       {"started",
@@ -76,6 +81,10 @@ std::string RoundReport(const proto::RoundJournal& journal,
       {"moved", counts.moved()},
       {"gone", counts.gone()},
       {"failed", counts.failed()},
+      {"failures", failures},
+      {"network",
+       {{"max_lag_seconds", seconds(counts.max_lag_us())},
+        {"held_back_seconds", seconds(counts.held_back_us())}}},
       {"blocked", counts.blocked()},
       {"released", counts.released()},
       {"bytes", counts.bytes()},

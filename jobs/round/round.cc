@@ -59,6 +59,11 @@ void AddSince(const proto::RoundCounts& then, const proto::RoundCounts& now,
   counts.failed += now.failed() - then.failed();
   counts.blocked += now.blocked() - then.blocked();
   counts.released += now.released() - then.released();
+  for (const auto& [kind, pages] : now.failures()) sum.failures[kind] += pages;
+  for (const auto& [kind, pages] : then.failures()) {
+    sum.failures[kind] -= pages;
+  }
+  sum.held_back += absl::Microseconds(now.held_back_us() - then.held_back_us());
   sum.bytes += now.bytes() - then.bytes();
 }
 
@@ -124,11 +129,11 @@ absl::Status Rounds::Finish(const std::atomic<bool>& stop) {
       storage::MutexLock lock(&mu_);
       deadline = deadline_;
     }
-    if (absl::Status s = fetch_.Run(*store_, SitesNow(LookAtFederation()),
-                                    deadline, stop, [this] { return IsOut(); });
-        !s.ok()) {
-      return s;
-    }
+    absl::Status s = fetch_.Run(*store_, SitesNow(LookAtFederation()), deadline,
+                                stop, [this] { return IsOut(); });
+    const FetchView fetched = fetch_.last_view();
+    s.Update(db.AddNetworkLag(fetched.max_lag, fetched.held_back));
+    if (!s.ok()) return s;
     if (stop) return absl::CancelledError("stopped while fetching");
     // Beyond this point no page is completed, and no outlink added.
     if (absl::Status s = db.SetPhase(proto::UPDATE); !s.ok()) return s;
@@ -338,6 +343,8 @@ ProgressView Rounds::view() const {
   view.bytes = std::max(journal.counts().bytes(), fetch.bytes);
   view.hosts_active = fetch.hosts_active;
   view.connections = fetch.connections;
+  view.lag = fetch.lag;
+  view.held_back = fetch.held_back;
   view.targets = update_view_.targets;
   view.settled = update_view_.settled;
   storage::MutexLock lock(&mu_);

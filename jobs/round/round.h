@@ -41,7 +41,10 @@ struct RoundSettings {
 struct RunSummary {
   int64_t rounds = 0;  // That it ended.
   OutcomeCounts counts;
+  std::map<std::string, int64_t> failures;  // Of the failed, by kind.
   int64_t bytes = 0;
+  // New connections were held back for so long: this machine was too busy.
+  absl::Duration held_back;
   absl::Duration elapsed;
   std::map<std::string, double> phase_seconds;
 };

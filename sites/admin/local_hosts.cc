@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "jobs/fetch/failure.h"
 #include "jobs/fetch/host_state.h"
 #include "jobs/fetch/robots_answer.h"
 #include "sites/admin/local_admin.h"
@@ -134,6 +135,11 @@ void Describe(const HostRow& row, const std::string& agent, int64_t now_ms,
     host.set_crawl_delay_asked(*asked);
   }
   host.set_failures(row.record.failures());
+  if (row.record.failures() > 0) {
+    // The record may be another site's, of a later version.
+    host.set_last_failure(
+        std::string(jobs::WordsOfKind(row.record.last_failure()).value_or("")));
+  }
   if (row.record.rest_until_ms() >= kLeastRealMs) {
     *host.mutable_rest_until() = TimestampOfMs(row.record.rest_until_ms());
   }

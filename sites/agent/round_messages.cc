@@ -20,6 +20,10 @@ jobs::RunSummary Combined(const jobs::RunSummary& a, int sign,
   counts.blocked += sign * b.counts.blocked;
   counts.released += sign * b.counts.released;
   sum.bytes += sign * b.bytes;
+  for (const auto& [kind, pages] : b.failures) {
+    sum.failures[kind] += sign * pages;
+  }
+  sum.held_back += sign * b.held_back;
   sum.elapsed += sign * b.elapsed;
   for (const auto& [phase, seconds] : b.phase_seconds) {
     sum.phase_seconds[phase] += sign * seconds;
@@ -55,6 +59,10 @@ admin::RunCounts CountsMessage(const jobs::RunSummary& summary) {
   message.set_rounds(summary.rounds);
   *message.mutable_outcomes() = OutcomesMessage(summary.counts);
   message.set_bytes(summary.bytes);
+  message.set_held_back_seconds(absl::ToDoubleSeconds(summary.held_back));
+  for (const auto& [kind, pages] : summary.failures) {
+    if (pages > 0) (*message.mutable_failures())[kind] = pages;
+  }
   message.set_seconds(absl::ToDoubleSeconds(summary.elapsed));
   for (const auto& [phase, seconds] : summary.phase_seconds) {
     (*message.mutable_phase_seconds())[phase] = seconds;
@@ -78,6 +86,8 @@ admin::Progress ProgressMessage(const jobs::ProgressView& view) {
   message.set_bytes(view.bytes);
   message.set_hosts_active(view.hosts_active);
   message.set_connections(view.connections);
+  message.set_lag_seconds(absl::ToDoubleSeconds(view.lag));
+  message.set_held_back_seconds(absl::ToDoubleSeconds(view.held_back));
   message.set_targets(view.targets);
   message.set_settled(view.settled);
   if (view.waiting_until != absl::InfinitePast()) {
@@ -104,6 +114,8 @@ jobs::ProgressView ViewOf(const admin::Progress& message) {
   view.bytes = message.bytes();
   view.hosts_active = message.hosts_active();
   view.connections = message.connections();
+  view.lag = absl::Seconds(message.lag_seconds());
+  view.held_back = absl::Seconds(message.held_back_seconds());
   view.targets = message.targets();
   view.settled = message.settled();
   if (message.has_waiting_until()) {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "jobs/fetch/socket_budget.h"
+
 namespace gannet::sites {
 namespace {
 
@@ -73,6 +75,33 @@ void SetFetch(const SiteConfig& config, jobs::FetchSettings& fetch) {
   download.memory = section.memory / 2;
 }
 
+// As many as this process may have open: a connection each, the files of the
+// crawl DB, and some.
+uint64_t RaiseFileLimit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
+  const rlim_t before = limit.rlim_cur;
+  limit.rlim_cur = limit.rlim_max;
+  return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : before;
+}
+
+// Connections that the process cannot have would be met as failures of
+// healthy servers. Returns what to tell the operator.
+std::string FitFileLimit(jobs::FetchSettings& fetch) {
+  const uint64_t limit = RaiseFileLimit();
+  const jobs::SocketBudget budget = jobs::FitSockets(
+      fetch.connections, fetch.download.max_idle_connections, limit);
+  const size_t wanted = fetch.connections;
+  fetch.connections = budget.connections;
+  fetch.download.max_idle_connections = budget.idle;
+  if (wanted == budget.connections) return "";
+  return fmt::format(
+      "fetch.connections is {}, but this process may have only {} files open: "
+      "it uses {} connections at most. Raise the limit (ulimit -n, or "
+      "LimitNOFILE= of the service), or lower fetch.connections",
+      wanted, limit, budget.connections);
+}
+
 void SetParse(const SiteConfig& config, jobs::ParseSettings& parse) {
   const auto follows = [&](std::string_view kind) {
     const std::vector<std::string>& list = config.parse.follow;
@@ -93,11 +122,6 @@ void SetParse(const SiteConfig& config, jobs::ParseSettings& parse) {
 }  // namespace
 
 void PrepareProcess(const SiteConfig& config) {
-  rlimit limit = {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-  }
   if (config.fetch.low_priority) setpriority(PRIO_PROCESS, 0, 19);
 }
 
@@ -145,6 +169,7 @@ absl::StatusOr<PreparedRounds> PrepareRounds(const SiteConfig& config) {
     return s;
   }
   SetFetch(config, settings.fetch.fetch);
+  prepared.notice = FitFileLimit(settings.fetch.fetch);
   jobs::PageSettings& page = settings.fetch.page;
   SetParse(config, page.parse);
   page.canonicaliser = prepared.canonicaliser.get();

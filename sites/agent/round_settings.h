@@ -17,14 +17,15 @@ struct PreparedRounds {
   std::unique_ptr<storage::Canonicaliser> canonicaliser;
   std::unique_ptr<storage::UrlFilter> filter;
   jobs::RoundSettings settings;
+  // What the operator should know before rounds begin; empty: nothing.
+  std::string notice;
 };
 
 // kInvalidArgument if the configuration allows no crawl: above all, if it does
 // not say who is to be written to when the crawler is a nuisance.
 absl::StatusOr<PreparedRounds> PrepareRounds(const SiteConfig& config);
 
-// Lets this process have as many files open as it may (a connection each, the
-// files of the crawl DB, and some), and lowers its priority if that was chosen.
+// Lowers this process's priority if that was chosen.
 void PrepareProcess(const SiteConfig& config);
 
 // "examplebot/1.0 (+https://example.org/bot)"

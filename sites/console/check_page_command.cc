@@ -85,7 +85,8 @@ void DescribeMove(const PreparedRounds& prepared, const storage::Url& url,
 
 void DescribeResponse(const PreparedRounds& prepared, const storage::Url& url,
                       const jobs::Response& response, nlohmann::json& answer) {
-  const bool was_asked = response.failure != jobs::Failure::kDns;
+  const bool was_asked = response.failure != jobs::Failure::kNameNotFound &&
+                         response.failure != jobs::Failure::kNameNoAnswer;
   if (was_asked) answer["address"] = response.address.ToString();
   answer["address_refused"] =
       response.failure == jobs::Failure::kAddressRefused;

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sites/admin/message_times.h"
 #include "sites/console/ask_site.h"
@@ -31,17 +33,27 @@ std::string DelayForPeople(const admin::Host& host) {
 }
 
 std::string Table(const admin::Hosts& hosts) {
-  TextTable table({"host", ">pages", ">delay", ">failures", ">round trip",
-                   "rests until", "robots"});
+  const bool any_failed = std::any_of(
+      hosts.hosts().begin(), hosts.hosts().end(),
+      [](const admin::Host& host) { return !host.last_failure().empty(); });
+  std::vector<std::string> columns = {"host",      ">pages",      ">delay",
+                                      ">failures", ">round trip", "rests until",
+                                      "robots"};
+  if (any_failed) columns.push_back("last failure");
+  TextTable table(columns);
   for (const admin::Host& host : hosts.hosts()) {
-    table.Add(
-        {host.host(), WithCommas(host.pages()), DelayForPeople(host),
-         WithCommas(host.failures()),
-         host.has_rtt() ? SecondsForPeople(host.rtt()) : "-",
-         TimeForPeople(host.has_rest_until()
-                           ? absl::ToUnixMillis(FromMessage(host.rest_until()))
-                           : 0),
-         host.robots()});
+    std::vector<std::string> row = {
+        host.host(),
+        WithCommas(host.pages()),
+        DelayForPeople(host),
+        WithCommas(host.failures()),
+        host.has_rtt() ? SecondsForPeople(host.rtt()) : "-",
+        TimeForPeople(host.has_rest_until()
+                          ? absl::ToUnixMillis(FromMessage(host.rest_until()))
+                          : 0),
+        host.robots()};
+    if (any_failed) row.push_back(host.last_failure());
+    table.Add(row);
   }
   return table.ToString();
 }

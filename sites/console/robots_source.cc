@@ -34,7 +34,8 @@ RobotsSource FindRobots(const storage::Url& url, const std::string& agent,
                      robots.urls.back(), robots.stored.http_status(), ""};
   if (robots.failure != jobs::Failure::kNone) {
     found.problem =
-        fmt::format("{}: {}", jobs::FailureName(robots.failure), robots.detail);
+        fmt::format("{}: {} ({})", jobs::FailureName(robots.failure),
+                    jobs::FailureWords(robots.failure), robots.detail);
     found.host_failed = robots.urls.size() == 1;
   }
   return found;

@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "jobs/fetch/failure.h"
 #include "jobs/round/round.h"
 #include "sites/admin/message_times.h"
 #include "sites/admin/names.h"
@@ -103,8 +107,33 @@ nlohmann::json SummaryJson(const admin::RunCounts& counts,
         seconds > 0
             ? static_cast<double>(Completed(counts.outcomes())) / seconds
             : 0.0},
+       {"failures", MessageJson(counts)["failures"]},
+       {"held_back_seconds", counts.held_back_seconds()},
        {"phase_seconds", MessageJson(counts)["phase_seconds"]}});
   return json;
+}
+
+// What went wrong how often, most often first.
+std::string FailuresText(const admin::RunCounts& counts) {
+  std::vector<std::pair<int64_t, std::string>> kinds;
+  for (const auto& [kind, pages] : counts.failures()) {
+    kinds.emplace_back(-pages, kind);
+  }
+  std::sort(kinds.begin(), kinds.end());
+  std::string text;
+  for (const auto& [pages, kind] : kinds) {
+    text += fmt::format("{:>9} failed: {} ({})\n", -pages,
+                        jobs::WordsOfKind(kind).value_or("for another reason"),
+                        ForTerminal(kind));
+  }
+  // A moment of it is nobody's concern.
+  if (counts.held_back_seconds() >= 1) {
+    text += fmt::format(
+        "new connections were held back for {:.1f} s: this machine was too "
+        "busy for more (no page failed for that)\n",
+        counts.held_back_seconds());
+  }
+  return text;
 }
 
 std::string SummaryText(const admin::RunCounts& counts,
@@ -119,6 +148,7 @@ std::string SummaryText(const admin::RunCounts& counts,
       static_cast<double>(counts.bytes()) / 1e6,
       seconds > 0 ? static_cast<double>(Completed(counts.outcomes())) / seconds
                   : 0.0);
+  text += FailuresText(counts);
   text += fmt::format("{} pages are known:", status.known());
   const char* comma = " ";
   for (int state = 0; state < proto::PageState_ARRAYSIZE; ++state) {
@@ -169,6 +199,9 @@ ExitCode RunHere(const ChosenSite& site, const SiteFlags& flags,
   }
   absl::StatusOr<PreparedRounds> prepared = PrepareRounds(site.config);
   if (!prepared.ok()) return Report(prepared.status());
+  if (!prepared->notice.empty()) {
+    fmt::print(stderr, "note: {}\n", prepared->notice);
+  }
   PrepareProcess(site.config);
 
   jobs::Rounds rounds(prepared->settings, &store);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "jobs/fetch/failure.h"
 #include "sites/admin/outcomes.h"
 
 namespace gannet::sites {
@@ -172,6 +173,10 @@ void AddRounds(const admin::AgentStatus& agent, Families& out) {
             static_cast<double>(progress.hosts_active()));
   out.Gauge("gannet_connections", "Open connections.",
             static_cast<double>(progress.connections()));
+  out.Gauge("gannet_network_lag_seconds",
+            "How late the network thread is: longer, and this machine is too "
+            "busy for the connections that it has.",
+            progress.lag_seconds());
 }
 
 void AddLifetime(const admin::AgentStatus& agent, Families& out) {
@@ -184,6 +189,18 @@ void AddLifetime(const admin::AgentStatus& agent, Families& out) {
                       {"gone", outcomes.gone()},
                       {"failed", outcomes.failed()},
                       {"blocked", outcomes.blocked()}});
+  Values kinds;
+  for (const std::string_view kind : jobs::FailureKinds()) {
+    kinds[std::string(kind)] = 0;
+  }
+  out.Counters("gannet_fetch_failures_total",
+               "Visits that failed, by what went wrong, since the agent "
+               "started.",
+               "kind", WithZeros(kinds, all.failures()));
+  out.Counter("gannet_connections_held_back_seconds_total",
+              "Time in which fewer connections were begun because the network "
+              "thread was late.",
+              all.held_back_seconds());
   out.Counter("gannet_fetches_unchanged_total",
               "Fetched pages that were as at the visit before.",
               static_cast<double>(outcomes.unchanged()));

@@ -83,6 +83,9 @@ void CountOutcome(const Completion& completion, proto::RoundCounts& counts) {
       break;
     default:
       counts.set_failed(counts.failed() + 1);
+      if (!completion.failure_kind.empty()) {
+        ++(*counts.mutable_failures())[std::string(completion.failure_kind)];
+      }
   }
   counts.set_bytes(counts.bytes() + completion.bytes);
 }

@@ -121,6 +121,7 @@ struct Completion {
   bool keeps_history = false;
 
   // For the round's report.
+  std::string_view failure_kind;  // Of a failed page. Static: one of a few.
   bool unchanged = false;
   int64_t bytes = 0;  // Received.
 };
@@ -270,6 +271,9 @@ class CrawlDb {
   absl::Status SetPhase(proto::RoundPhase phase);
   // Counts time that was spent in a phase of the open round.
   absl::Status AddPhaseTime(proto::RoundPhase phase, absl::Duration time);
+  // How late the network thread of the open round was at most, and for how long
+  // it held back connections.
+  absl::Status AddNetworkLag(absl::Duration max_lag, absl::Duration held_back);
   // The root pays evenly to the fetch list, which never grows after this.
   absl::Status PayRoot();
   // Group commit: synced. What is not in the open round is skipped (it was

@@ -57,6 +57,18 @@ absl::Status CrawlDb::AddPhaseTime(proto::RoundPhase phase,
   return store_->Commit(edit, /*sync=*/false);
 }
 
+absl::Status CrawlDb::AddNetworkLag(absl::Duration max_lag,
+                                    absl::Duration held_back) {
+  StripeLocks locks(*store_);  // All: the journal is rewritten.
+  if (store_->journal().phase() == proto::NO_ROUND) {
+    return absl::FailedPreconditionError("no round is open");
+  }
+  Edit edit;
+  edit.counts.set_max_lag_us(absl::ToInt64Microseconds(max_lag));
+  edit.counts.set_held_back_us(absl::ToInt64Microseconds(held_back));
+  return store_->Commit(edit, /*sync=*/false);
+}
+
 absl::Status CrawlDb::PayRoot() {
   StripeLocks locks(*store_);
   proto::RoundJournal journal = store_->journal();

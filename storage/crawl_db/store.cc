@@ -253,9 +253,14 @@ void AddCounts(const proto::RoundCounts& more, proto::RoundCounts& counts) {
   counts.set_sent_cash(counts.sent_cash() + more.sent_cash());
   counts.set_sent_before(counts.sent_before() + more.sent_before());
   counts.set_gained_cash(counts.gained_cash() + more.gained_cash());
+  counts.set_max_lag_us(std::max(counts.max_lag_us(), more.max_lag_us()));
+  counts.set_held_back_us(counts.held_back_us() + more.held_back_us());
   counts.set_released_awake(counts.released_awake() + more.released_awake());
   for (const auto& [reason, cash] : more.dropped()) {
     (*counts.mutable_dropped())[reason] += cash;
+  }
+  for (const auto& [kind, pages] : more.failures()) {
+    (*counts.mutable_failures())[kind] += pages;
   }
   for (const auto& [site, urls] : more.sent_to()) {
     (*counts.mutable_sent_to())[site] += urls;

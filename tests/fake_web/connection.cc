@@ -26,9 +26,14 @@ int64_t MonotonicNs() {
   return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
 }
 
-Connection::Connection(int fd, uint32_t address, uint32_t asker,
-                       ConnectionContext* context)
-    : fd_(fd), address_(address), asker_(asker), context_(context) {}
+Connection::Connection(int fd, std::unique_ptr<Stream> stream, uint32_t address,
+                       uint32_t asker, ConnectionContext* context)
+    : fd_(fd),
+      stream_(std::move(stream)),
+      tls_(stream_->tls()),
+      address_(address),
+      asker_(asker),
+      context_(context) {}
 
 Connection::~Connection() {
   if (replying_) Log(LogEnd::kAborted);
@@ -38,6 +43,8 @@ Connection::~Connection() {
 Connection::Next Connection::Run(uint32_t events) {
   if (events & EPOLLIN) readable_ = true;
   if (events & EPOLLOUT) writable_ = true;
+  // A TLS stream may read to write, and write to read: try both.
+  if (tls_ && events != 0) readable_ = writable_ = true;
   if (events & (EPOLLHUP | EPOLLERR)) return Next::kClose;
   if (events & EPOLLRDHUP) {
     peer_left_ = true;
@@ -87,7 +94,7 @@ Connection::Step Connection::Read() {
   if (!readable_) return Step::kBlocked;
   // Not into in_: growing a string writes zeros first (4 % of all time, once).
   thread_local std::array<char, kReadBytes> buffer;
-  const ssize_t n = recv(fd_, buffer.data(), buffer.size(), MSG_DONTWAIT);
+  const ssize_t n = stream_->Receive(buffer.data(), buffer.size());
   if (n > 0) in_.append(buffer.data(), static_cast<size_t>(n));
   if (n == 0) return Step::kClose;
   if (n < 0) {
@@ -97,8 +104,10 @@ Connection::Step Connection::Read() {
     return Step::kBlocked;
   }
   // A short read has emptied the socket (epoll(7)); if the peer has closed, the
-  // next one says so.
-  if (static_cast<size_t>(n) < kReadBytes && !peer_left_) readable_ = false;
+  // next one says so. A TLS stream may hold more.
+  if (static_cast<size_t>(n) < kReadBytes && !peer_left_ && !tls_) {
+    readable_ = false;
+  }
   return Step::kGoOn;
 }
 
@@ -108,6 +117,7 @@ Connection::Step Connection::TakeRequest() {
   if (result == ParseResult::kNeedMore) return Read();
   arrival_ns_ = MonotonicNs();
   if (result == ParseResult::kComplete) {
+    request_.tls = tls_;
     context_->responder()->Respond(request_, asker_, &reply_);
   } else {
     request_ = Request();
@@ -139,9 +149,9 @@ Connection::Step Connection::Send() {
     if (!writable_) return Step::kBlocked;
     // Before the call: nobody can have the bytes earlier.
     last_send_ns_ = MonotonicNs();
-    const ssize_t n = send(fd_, reply_.bytes.data() + sent_, until - sent_,
-                           MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (n < 0) {
+    const ssize_t n = stream_->Send(reply_.bytes.data() + sent_, until - sent_);
+    if (n <= 0) {
+      if (n == 0) return Step::kClose;  // TLS: the peer said that it left.
       if (errno == EINTR) continue;
       if (errno != EAGAIN) return Step::kClose;
       writable_ = false;
@@ -178,7 +188,7 @@ Connection::Step Connection::FinishReply() {
       Log(LogEnd::kWhole);
       // Closing with bytes unread would reset the connection and might take
       // the reply with it: wait for the peer to close first.
-      shutdown(fd_, SHUT_WR);
+      stream_->FinishSending();
       state_ = State::kLingering;
       readable_ = true;
       timer_ns_ = MonotonicNs() + kLingerNs;
@@ -206,6 +216,7 @@ void Connection::Log(LogEnd end) {
   entry.bytes = sent_in_all_;
   entry.kind = reply_.kind;
   entry.end = end;
+  entry.tls = tls_;
   if (context_->wants_log()) {
     // Logged as the web knows it; ports and capitals are the asker's.
     entry.host = std::string(request_.host.substr(0, request_.host.rfind(':')));

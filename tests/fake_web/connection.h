@@ -11,11 +11,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "tests/fake_web/http_request.h"
 #include "tests/fake_web/request_log.h"
 #include "tests/fake_web/responder.h"
+#include "tests/fake_web/stream.h"
 
 namespace gannet::fake_web {
 
@@ -43,9 +45,9 @@ class Connection {
     kClose,
   };
 
-  // Takes over `fd`.
-  Connection(int fd, uint32_t address, uint32_t asker,
-             ConnectionContext* context);
+  // Takes over `fd`, whose bytes go through `stream`.
+  Connection(int fd, std::unique_ptr<Stream> stream, uint32_t address,
+             uint32_t asker, ConnectionContext* context);
   ~Connection();  // Logs what was not finished.
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -70,6 +72,8 @@ class Connection {
   Next WhenBlocked() const;
 
   const int fd_;
+  const std::unique_ptr<Stream> stream_;
+  const bool tls_;
   const uint32_t address_;
   const uint32_t asker_;
   ConnectionContext* const context_;

@@ -50,6 +50,11 @@ void AddWebFlags(CLI::App* app, WebOptions* o) {
             })
             ->type_name("LIST")
             ->default_str("none"));
+  group(app->add_option("--https", o->https_share,
+                        "the share of hosts that are https, 0 to 1 ('serve' "
+                        "then needs --tls-port)")
+            ->type_name("SHARE")
+            ->capture_default_str());
   group(app->add_option("--graph", o->graph,
                         "serve this link graph instead: 'source target' lines, "
                         "plain or .zst")

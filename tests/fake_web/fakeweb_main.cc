@@ -6,11 +6,14 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "tests/fake_web/certificate_maker.h"
 #include "tests/fake_web/fakeweb_flags.h"
 #include "tests/fake_web/judge.h"
 #include "tests/fake_web/server.h"
@@ -34,6 +37,7 @@ struct Flags {
   ServerOptions server;
   double change_speed = 1;
   bool json = false;
+  std::string ca_out;
   std::string at;
   std::string log;
   JudgeOptions judge;
@@ -63,6 +67,57 @@ void PrintSummary(const Served& served, bool json) {
   }
 }
 
+absl::Status WriteFile(const std::string& path, const std::string& text) {
+  FILE* file = fopen(path.c_str(), "w");
+  if (file == nullptr) {
+    return absl::PermissionDeniedError(
+        fmt::format("cannot write {}: {}", path, strerror(errno)));
+  }
+  const bool written = fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (fclose(file) != 0 || !written) {
+    return absl::DataLossError(fmt::format("cannot write all of {}", path));
+  }
+  return absl::OkStatus();
+}
+
+void PrintStart(const Flags& flags, const Web& web, const Server& server) {
+  const std::vector<Ref> seeds = web.Seeds();
+  const std::string seed = web.Url(seeds[0]);
+  const uint16_t port = server.port();
+  if (flags.json) {
+    nlohmann::json line = {{"port", port},
+                           {"seed", seed},
+                           {"seeds", seeds.size()},
+                           {"hosts", web.hosts().count()},
+                           {"pages", web.hosts().pages()}};
+    if (server.tls_port() != 0) line["tls_port"] = server.tls_port();
+    fmt::print("{}\n", line.dump());
+    return;
+  }
+  std::string ports = fmt::format("{}", port), ca_flag, ca_line;
+  if (server.tls_port() != 0) {
+    ports += fmt::format(",{}", server.tls_port());
+    ca_flag = fmt::format("--ca-file {} ",
+                          flags.ca_out.empty() ? "FILE" : flags.ca_out);
+    if (flags.ca_out.empty()) {
+      ca_line = fmt::format("the CA:    gannet-fakeweb ca --seed {} > FILE\n",
+                            flags.web.seed);
+    }
+  }
+  fmt::print(
+      "A fake web of {} hosts and {} pages (seed {}; nasty: {}).\n"
+      "listening on 127.0.0.0/8 port {}{}\n"
+      "crawl it:  gannet crawl {} --connect-to 127.0.0.0/8:{} {}--delay 0.02 "
+      "--data DIR\n"
+      "{}see it:    http://127.0.0.1:{}/\nCtrl-C ends.\n",
+      web.hosts().count(), web.hosts().pages(), flags.web.seed,
+      FormatNasty(flags.web.nasty), port,
+      server.tls_port() == 0
+          ? ""
+          : fmt::format(", and port {} for https", server.tls_port()),
+      seed, ports, ca_flag, ca_line, port);
+}
+
 int Serve(const Flags& flags) {
   // Blocked before any thread starts, so that only sigtimedwait takes them.
   sigset_t signals;
@@ -76,26 +131,13 @@ int Serve(const Flags& flags) {
   const WebClock clock(flags.change_speed);
   auto server = Server::Start(web->get(), &clock, flags.server);
   if (!server.ok()) return Fail(server.status());
-  const std::vector<Ref> seeds = (*web)->Seeds();
-  const std::string seed = (*web)->Url(seeds[0]);
-  const uint16_t port = (*server)->port();
-  if (flags.json) {
-    fmt::print("{}\n", nlohmann::json{{"port", port},
-                                      {"seed", seed},
-                                      {"seeds", seeds.size()},
-                                      {"hosts", (*web)->hosts().count()},
-                                      {"pages", (*web)->hosts().pages()}}
-                           .dump());
-  } else {
-    fmt::print(
-        "A fake web of {} hosts and {} pages (seed {}; nasty: {}).\n"
-        "listening on 127.0.0.0/8 port {}\n"
-        "crawl it:  gannet crawl {} --connect-to 127.0.0.0/8:{} --delay 0.02 "
-        "--data DIR\n"
-        "see it:    http://127.0.0.1:{}/\nCtrl-C ends.\n",
-        (*web)->hosts().count(), (*web)->hosts().pages(), flags.web.seed,
-        FormatNasty(flags.web.nasty), port, seed, port, port);
+  if (!flags.ca_out.empty()) {
+    // Before the start is told: who reads that line may read the file.
+    const auto status = WriteFile(
+        flags.ca_out, CertificateMaker((*web)->options().seed).CaPem());
+    if (!status.ok()) return Fail(status);
   }
+  PrintStart(flags, **web, **server);
   fflush(stdout);
   // Wakes every second to flush the log, so that it can be judged meanwhile.
   const timespec second = {.tv_sec = 1, .tv_nsec = 0};
@@ -123,11 +165,21 @@ int Seeds(const Flags& flags) {
 int ListHosts(const Flags& flags) {
   return WithWeb(flags.web, [&](const Web& web) {
     for (uint32_t host = 0; host < web.hosts().count(); ++host) {
-      const Nasty robots = web.RobotsKind(host);
-      fmt::print("{}\t{}\t{}\n", web.hosts().Name(host),
+      const Nasty robots = web.RobotsKind(host), tls = web.TlsKind(host);
+      fmt::print("{}\t{}\t{}\t{}\n", web.hosts().Name(host),
                  web.hosts().Pages(host),
-                 Name(robots == Nasty::kNone ? Nasty::kRobots : robots));
+                 Name(robots == Nasty::kNone ? Nasty::kRobots : robots),
+                 tls != Nasty::kNone ? Name(tls)
+                 : web.IsHttps(host) ? "https"
+                                     : "http");
     }
+    return kDone;
+  });
+}
+
+int PrintCa(const Flags& flags) {
+  return WithWeb(flags.web, [](const Web& web) {
+    fmt::print("{}", CertificateMaker(web.options().seed).CaPem());
     return kDone;
   });
 }
@@ -137,7 +189,7 @@ int TruthUrls(const Flags& flags) {
     Truth truth(&web, flags.rules);
     for (const TruePage& page : truth.AllUrls()) {
       fmt::print("{}\t{}\t{}\n", web.Url(page.ref), Name(page.outcome),
-                 Name(page.ref.kind));
+                 Name(web.KindOf(page.ref)));
     }
     return kDone;
   });
@@ -148,7 +200,7 @@ int TruthReachable(const Flags& flags) {
     Truth truth(&web, flags.rules);
     for (const TruePage& page : truth.Reachable()) {
       fmt::print("{}\t{}\t{}\n", web.Url(page.ref), Name(page.outcome),
-                 Name(page.ref.kind));
+                 Name(web.KindOf(page.ref)));
     }
     return kDone;
   });
@@ -247,6 +299,16 @@ int Main(int argc, char** argv) {
   AddWebFlags(serve, &flags.web);
   serve->add_option("--port", flags.server.port, "0: any free one, printed")
       ->capture_default_str();
+  serve
+      ->add_option("--tls-port", flags.server.tls_port,
+                   "serve https there (0: any free one, printed); without it "
+                   "there is no TLS")
+      ->type_name("PORT");
+  serve
+      ->add_option("--ca-out", flags.ca_out,
+                   "write the CA's certificate there (PEM), for a crawler's "
+                   "--ca-file")
+      ->type_name("FILE");
   serve->add_option("--threads", flags.server.threads, "epoll loops")
       ->capture_default_str();
   serve
@@ -262,10 +324,18 @@ int Main(int argc, char** argv) {
   CLI::App* seeds = add(&app, "seeds", "print where a crawl should start",
                         "seeds --seed 7", [&] { return Seeds(flags); });
   AddWebFlags(seeds, &flags.web);
-  CLI::App* hosts =
-      add(&app, "hosts", "print each host, its pages and its robots.txt's kind",
-          "hosts --nasty robots", [&] { return ListHosts(flags); });
+  CLI::App* hosts = add(
+      &app, "hosts",
+      "print each host, its pages, its robots.txt's kind, and its scheme "
+      "or what is wrong with its TLS",
+      "hosts --nasty robots,tls --https 0.5", [&] { return ListHosts(flags); });
   AddWebFlags(hosts, &flags.web);
+  CLI::App* ca = add(&app, "ca",
+                     "print the CA certificate (PEM) that https hosts' "
+                     "certificates are signed "
+                     "by; it depends on --seed only",
+                     "ca --seed 7 > ca.pem", [&] { return PrintCa(flags); });
+  AddWebFlags(ca, &flags.web);
 
   CLI::App* truth = app.add_subcommand("truth", "print the truth about a web");
   truth->require_subcommand(1);

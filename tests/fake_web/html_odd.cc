@@ -22,6 +22,7 @@ void AppendOddLinks(const Web& web, const Ref& ref, std::string* out) {
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
   }
   auto t = [&](int step) { return TargetOf(web, ref, step); };
+  const bool https = web.IsHttps(ref.host);
   // The page is /odd/odd-links/NAME.html, its steps /odd/odd-links/NAME/N.html.
   const std::string relative = t(1).substr(t(1).rfind("/odd-links/") + 11);
   const std::string directory = relative.substr(0, relative.rfind('/'));
@@ -29,7 +30,7 @@ void AppendOddLinks(const Web& web, const Ref& ref, std::string* out) {
       std::back_inserter(*out),
       "<li><a href=\"{}\">relative</a></li>\n"
       "<li><a href=\" \t{}\n\">spaces around</a></li>\n"
-      "<li><a href=\"HTTP://{}:80{}\">capitals and the port</a></li>\n"
+      "<li><a href=\"{}://{}:{}{}\">capitals and the port</a></li>\n"
       "<li><a href=\"/odd/./odd-links/none/../{}/4.html\">dots</a></li>\n"
       "<li><a href=\"{}#a?b/../c\">fragment</a></li>\n"
       "<li><a "
@@ -45,8 +46,9 @@ void AppendOddLinks(const Web& web, const Ref& ref, std::string* out) {
       "<a href=\"javascript:void(0)\">script</a> <a href=\"#top\">here</a> "
       "<a href=\"http://[bad\">bad</a> <a name=x>no href</a> "
       "<a data-href=\"/never/data.html\">data</a></li>\n",
-      relative, t(2), loud, t(3), directory, t(5), directory, directory,
-      directory, host, directory, t(10), t(11), host);
+      relative, t(2), https ? "HTTPS" : "HTTP", loud, https ? "443" : "80",
+      t(3), directory, t(5), directory, directory, directory, host, directory,
+      t(10), t(11), host);
 }
 
 void AppendBrokenHtml(const Web& web, const Ref& ref, std::string* out) {

@@ -129,7 +129,9 @@ void HtmlPages::AppendHref(const Ref& from, uint32_t depth, const Link& link,
   }
   switch (form) {
     case HrefForm::kAbsolute:
-      *out += "http:";
+      *out += web_->IsHttps(link.target.host) && !link.target.http_form
+                  ? "https:"
+                  : "http:";
       [[fallthrough]];
     case HrefForm::kSchemeRelative:
       *out += "//";

@@ -16,6 +16,7 @@ struct Request {
   std::string_view if_modified_since;
   bool accepts_gzip = false;
   bool keep_alive = true;
+  bool tls = false;  // Known to the connection, not written in the head.
 };
 
 enum class ParseResult { kNeedMore, kComplete, kBad, kTooLong };

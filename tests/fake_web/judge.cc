@@ -51,7 +51,8 @@ class Gaps {
 };
 
 std::string UrlOf(const LogEntry& entry) {
-  return fmt::format("http://{}{}", entry.host, entry.target);
+  return fmt::format("{}://{}{}", entry.tls ? "https" : "http", entry.host,
+                     entry.target);
 }
 
 nlohmann::json GapsJson(const std::vector<Gap>& gaps) {
@@ -123,7 +124,10 @@ Verdict Judge(const Web& web, std::vector<LogEntry> entries,
       ++verdict.forbidden;
       list(&verdict.forbidden_urls, entry);
     }
-    if (entry.kind == Nasty::kAbsent) {
+    const bool redirects_to_nothing = entry.kind == Nasty::kHttpToHttps &&
+                                      !is_robots &&
+                                      !web.Find(host, entry.target);
+    if (entry.kind == Nasty::kAbsent || redirects_to_nothing) {
       ++verdict.never_linked;
       list(&verdict.never_linked_urls, entry);
     }

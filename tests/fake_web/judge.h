@@ -10,16 +10,20 @@
 //    every violation is real.
 //  - If the asker left before the answer's end (it had read enough, or lost
 //    patience), only it knows when; the answer then ends at its own arrival.
+//  - http and https count together: they are one host, and one address.
 //  - robots.txt is a request like any other (`robots_free` exempts it).
-//  - A connection without a request is not counted, nor are HTTP errors of the
+//  - A connection without a request (a TLS handshake, say) is not counted, nor
+//    are HTTP errors of the
 //    client (400) and the pages for people.
 //  - Crawl-delay: on such a host the delay is the larger of the two
 //  (Crawl-delay
 //    at most `crawl_delay_cap`), except right after robots.txt, where a crawler
 //    may not know it yet.
-//  - *Forbidden*: a request that the host's robots.txt does not allow `agent`.
+//  - *Forbidden*: a request that the host's robots.txt does not allow `agent`,
+//    by either scheme: that of http redirects to that of https.
 //  - *Never linked*: URLs that this web does not have (404 of kind `absent`):
-//    the crawler read a link that is not there, or wrote a URL wrongly.
+//    the crawler read a link that is not there, or wrote a URL wrongly. The
+//    http form of a URL that an https host has is one of this web.
 //  - *Repeats*: the same URL answered 200 in full more than once. Violations
 //    only if `no_repeats`: a recrawl asks again.
 // Thread-safe (a pure function).

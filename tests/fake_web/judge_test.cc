@@ -156,6 +156,59 @@ TEST_F(JudgeTest, CrawlDelayCountsWhereItIsKnown) {
   EXPECT_TRUE(Judge(*web_, log, capped).ok());
 }
 
+class HttpsJudgeTest : public JudgeTest {
+ protected:
+  HttpsJudgeTest() {
+    WebOptions options = web_->options();
+    options.https_share = 1;
+    web_ = Web::Create(options).value();
+  }
+  LogEntry Https(LogEntry entry) {
+    entry.tls = true;
+    return entry;
+  }
+  LogEntry HttpForm(LogEntry entry) {
+    entry.status = 301;
+    entry.kind = Nasty::kHttpToHttps;
+    return entry;
+  }
+};
+
+TEST_F(HttpsJudgeTest, BothPortsOfAHostAndAnAddressShareItsDelay) {
+  const LogEntry first = HttpForm(Entry(0, 1, 0, 5));
+  const LogEntry second = Https(Entry(0, 1, 10, 12));
+  const Verdict verdict = Judge(*web_, {first, second}, options_);
+  EXPECT_EQ(verdict.hosts, 1u);
+  EXPECT_EQ(verdict.addresses, 1u);
+  EXPECT_EQ(verdict.too_early_on_host, 1u);
+  EXPECT_EQ(verdict.too_early_on_address, 1u);
+  EXPECT_EQ(verdict.smallest_host_gaps[0].url,
+            "https://" + second.host + second.target);
+  EXPECT_EQ(verdict.repeats, 0u);
+}
+
+TEST_F(HttpsJudgeTest, AnHttpFormIsForbiddenAsItsHttpsUrlIs) {
+  const uint32_t closed = HostWith(Nasty::kRobotsClosed);
+  LogEntry robots = HttpForm(Entry(closed, 0, 50, 51));
+  robots.target = "/robots.txt";
+  const Verdict verdict = Judge(*web_,
+                                {HttpForm(Entry(closed, 0, 0, 1)), robots,
+                                 Https(Entry(closed, 0, 100, 101))},
+                                options_);
+  EXPECT_EQ(verdict.forbidden, 2u);
+  EXPECT_THAT(verdict.forbidden_urls[0], StartsWith("http://"));
+  EXPECT_THAT(verdict.forbidden_urls[1], StartsWith("https://"));
+}
+
+TEST_F(HttpsJudgeTest, AnHttpFormIsNeverLinkedOnlyIfItLeadsNowhere) {
+  LogEntry absent = HttpForm(Entry(0, 1, 50, 51));
+  absent.target = "/never/was.html";
+  const Verdict verdict =
+      Judge(*web_, {HttpForm(Entry(0, 1, 0, 1)), absent}, options_);
+  EXPECT_EQ(verdict.never_linked, 1u);
+  EXPECT_THAT(verdict.never_linked_urls[0], HasSubstr("/never/was.html"));
+}
+
 TEST_F(JudgeTest, TheServersOwnLogFileIsJudged) {
   const std::string path = testing::TempDir() + "fake_web_asked.tsv";
   const WebClock clock;
@@ -175,7 +228,7 @@ TEST_F(JudgeTest, TheServersOwnLogFileIsJudged) {
   EXPECT_THAT(magic, StartsWith("#gannet-fakeweb-log 1 seed=1 hosts=60 "));
   EXPECT_EQ(columns,
             "arrival_ns\tend_ns\thost\taddress\tasker\ttarget\tstatus\tbytes\t"
-            "kind\tend");
+            "kind\tend\tscheme");
   const LogFile log = LogFile::Read(path).value();
   std::filesystem::remove(path);
   ASSERT_EQ(log.entries.size(), 4u);
@@ -192,6 +245,18 @@ TEST_F(JudgeTest, TheServersOwnLogFileIsJudged) {
   EXPECT_EQ(verdict.too_early_on_host, 3u);
   EXPECT_EQ(verdict.too_early_on_address, 3u);
   EXPECT_EQ(verdict.repeats, 1u);
+}
+
+TEST(RequestLogTest, ALineOfBeforeTlsIsReadAsHttp) {
+  LogEntry entry;
+  entry.tls = true;
+  std::string line;
+  AppendLogLine(entry, &line);
+  line.pop_back();
+  EXPECT_EQ(ParseLogLine(line).value(), entry);
+  entry.tls = false;
+  EXPECT_EQ(ParseLogLine(line.substr(0, line.rfind('\t'))).value(), entry);
+  EXPECT_FALSE(ParseLogLine(line + "x").ok());
 }
 
 TEST(RequestLogTest, OddBytesInATargetDoNotBreakTheLine) {

@@ -144,9 +144,18 @@ std::string Unpack(std::string_view bytes, bool* too_long) {
   return out;
 }
 
-std::pair<std::string, std::string> SplitUrl(const std::string& url) {
-  const size_t slash = url.find('/', 7);
-  return {url.substr(7, slash - 7), url.substr(slash)};
+struct UrlParts {
+  std::string scheme;
+  std::string host;
+  std::string target;
+};
+
+UrlParts SplitUrl(const std::string& url) {
+  const size_t colon = url.find(':');
+  const size_t host = colon + 3;
+  const size_t slash = url.find('/', host);
+  return {url.substr(0, colon), url.substr(host, slash - host),
+          url.substr(slash)};
 }
 
 }  // namespace
@@ -163,11 +172,12 @@ std::string ResolveUrl(std::string_view text, const std::string& base) {
   for (size_t i = 0; i < query; ++i) {
     if (href[i] == '\\') href[i] = '/';
   }
-  const auto [base_host, base_target] = SplitUrl(base);
+  auto [scheme, base_host, base_target] = SplitUrl(base);
   if (href.empty()) return base;
   const size_t colon = href.find(':');
   if (colon != href.npos && colon < href.find('/')) {
-    if (Lower(href.substr(0, colon)) != "http") return "";
+    scheme = Lower(href.substr(0, colon));
+    if (scheme != "http" && scheme != "https") return "";
     href.erase(0, colon + 1);
   }
   std::string host = base_host;
@@ -176,7 +186,8 @@ std::string ResolveUrl(std::string_view text, const std::string& base) {
     const size_t slash = href.find('/', 2);
     host = Lower(href.substr(2, slash - 2));
     target = slash == href.npos ? "/" : href.substr(slash);
-    if (host.ends_with(":80")) host.resize(host.size() - 3);
+    const std::string port = scheme == "http" ? ":80" : ":443";
+    if (host.ends_with(port)) host.resize(host.size() - port.size());
     if (host.find('[') != host.npos) return "";
   } else if (!href.starts_with("/")) {
     const std::string path = base_target.substr(0, base_target.find('?'));
@@ -184,7 +195,7 @@ std::string ResolveUrl(std::string_view text, const std::string& base) {
   }
   const size_t mark = target.find('?');
   const std::string rest = mark == target.npos ? "" : target.substr(mark);
-  return "http://" + host + RemoveDots(target.substr(0, mark)) + rest;
+  return scheme + "://" + host + RemoveDots(target.substr(0, mark)) + rest;
 }
 
 std::vector<std::string> ExtractLinks(std::string_view html,
@@ -229,47 +240,60 @@ std::vector<std::string> ExtractLinks(std::string_view html,
   return links;
 }
 
-NaiveCrawler::NaiveCrawler(uint16_t port, CrawlRules rules)
-    : port_(port), rules_(std::move(rules)) {}
+NaiveCrawler::NaiveCrawler(uint16_t port, CrawlRules rules, TlsTarget tls)
+    : port_(port),
+      tls_port_(tls.port),
+      trust_(tls.ca_pem),
+      rules_(std::move(rules)) {}
 
-WireResponse NaiveCrawler::Ask(const std::string& host,
-                               const std::string& target) {
+std::optional<WireResponse> NaiveCrawler::Ask(const std::string& url) {
   ++requests_;
-  RawClient client(port_);
+  const auto [scheme, host, target] = SplitUrl(url);
+  RawClient client(scheme == "https" ? tls_port_ : port_);
   client.silence = absl::Milliseconds(200);
   client.before_giving_up = [this] { Fetch(port_, "anybody", "/"); };
+  if (scheme == "https" &&
+      client.StartTls(trust_, host).end != Handshake::End::kDone) {
+    return std::nullopt;
+  }
   return client.Get(host, target, "Connection: close\r\n");
 }
 
-const RobotsRules& NaiveCrawler::RobotsOf(const std::string& host) {
-  const auto found = robots_.find(host);
-  if (found != robots_.end()) return found->second;
-  RobotsRules rules = RobotsRules::AllowAll();
-  std::string url = "http://" + host + "/robots.txt";
-  for (int hop = 0; hop <= 5; ++hop) {
-    const auto [at, target] = SplitUrl(url);
-    const WireResponse response = Ask(at, target);
-    if (response.status / 100 == 3) {
-      url = ResolveUrl(response.Header("location"), url);
-      continue;
+const RobotsRules* NaiveCrawler::RobotsOf(const std::string& origin) {
+  auto found = robots_.find(origin);
+  if (found == robots_.end()) {
+    std::optional<RobotsRules> rules = RobotsRules::AllowAll();
+    std::string url = origin + "/robots.txt";
+    for (int hop = 0; hop <= 5; ++hop) {
+      const std::optional<WireResponse> response = Ask(url);
+      if (!response) {
+        rules = std::nullopt;
+      } else if (response->status / 100 == 3) {
+        url = ResolveUrl(response->Header("location"), url);
+        continue;
+      } else if (response->status == 200) {
+        rules = RobotsRules::Parse(response->body, rules_.agent);
+      } else if (response->status / 100 != 4) {
+        rules = RobotsRules::ForbidAll();
+      }
+      break;
     }
-    if (response.status == 200) {
-      rules = RobotsRules::Parse(response.body, rules_.agent);
-    } else if (response.status / 100 != 4) {
-      rules = RobotsRules::ForbidAll();
-    }
-    break;
+    found = robots_.emplace(origin, rules).first;
   }
-  return robots_.emplace(host, rules).first->second;
+  return found->second ? &*found->second : nullptr;
 }
 
 std::string NaiveCrawler::Visit(const std::string& url,
                                 std::vector<std::string>* found) {
-  const auto [host, target] = SplitUrl(url);
-  if (!RobotsOf(host).Allows(target)) return "blocked";
+  const auto [scheme, host, target] = SplitUrl(url);
+  const RobotsRules* const robots = RobotsOf(scheme + "://" + host);
+  if (robots == nullptr) return "failed";
+  if (!robots->Allows(target)) return "blocked";
   WireResponse response;
   for (uint32_t tried = 0; tried <= rules_.retries; ++tried) {
-    response = Ask(host, target);
+    const std::optional<WireResponse> answer = Ask(url);
+    if (!answer) return "failed";
+    response = *answer;
     const bool refused = response.status == 500 || response.status == 503 ||
                          response.status == 429;
     if (!refused) break;

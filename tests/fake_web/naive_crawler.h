@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,29 +20,34 @@ namespace gannet::fake_web {
 // The links of an HTML page that may be followed, as absolute URLs.
 std::vector<std::string> ExtractLinks(std::string_view html,
                                       const std::string& page_url);
-// Empty if it is not an http URL.
+// Empty if it is neither an http nor an https URL.
 std::string ResolveUrl(std::string_view href, const std::string& base);
 
 class NaiveCrawler {
  public:
   // The server must have one thread: an answer on another connection then
   // proves that it is awake, and that a stalled page is stalled on purpose.
-  NaiveCrawler(uint16_t port, CrawlRules rules);
+  // `tls` is needed if there are https URLs.
+  NaiveCrawler(uint16_t port, CrawlRules rules, TlsTarget tls = {});
 
   // From URL to the name of its outcome.
   std::map<std::string, std::string> Crawl(std::vector<std::string> seeds);
   uint64_t requests() const { return requests_; }
 
  private:
-  const RobotsRules& RobotsOf(const std::string& host);
-  WireResponse Ask(const std::string& host, const std::string& target);
+  // `origin`: scheme and host. Null if nobody can be talked to there.
+  const RobotsRules* RobotsOf(const std::string& origin);
+  // nullopt if no connection, or no TLS, came about.
+  std::optional<WireResponse> Ask(const std::string& url);
   // Returns the outcome and adds what is found.
   std::string Visit(const std::string& url, std::vector<std::string>* found);
 
   const uint16_t port_;
+  const uint16_t tls_port_;
+  const TlsTrust trust_;
   const CrawlRules rules_;
   uint64_t requests_ = 0;
-  std::map<std::string, RobotsRules> robots_;
+  std::map<std::string, std::optional<RobotsRules>> robots_;  // By origin.
 };
 
 }  // namespace gannet::fake_web

@@ -110,6 +110,22 @@ const std::vector<NastyInfo>& Table() {
       {N::kHelp, "help", "", "a page for people"},
       {N::kAbsent, "absent", "", "a URL that this web does not have: 404"},
       {N::kBadRequest, "bad-request", "", "not HTTP: 400"},
+      {N::kHttpToHttps, "http-to-https", "",
+       "the http form of an https host's URL: 301 to https"},
+      {N::kTlsExpired, "tls-expired", "tls",
+       "the certificate expired in 2021 (tls kinds need --https)"},
+      {N::kTlsSelfSigned, "tls-self-signed", "tls",
+       "the certificate is signed by itself"},
+      {N::kTlsWrongName, "tls-wrong-name", "tls",
+       "the certificate is another host's"},
+      {N::kTlsUnknownIssuer, "tls-unknown-issuer", "tls",
+       "the certificate is signed by a CA that nobody trusts"},
+      {N::kTlsStall, "tls-stall", "tls",
+       "the ClientHello is read, then silence"},
+      {N::kTlsOldProtocol, "tls-old-protocol", "tls",
+       "speaks TLS 1.0 and 1.1 only"},
+      {N::kTlsPlainHttp, "tls-plain-http", "tls",
+       "answers the ClientHello with a plain HTTP 400 and closes"},
   };
   return table;
 }

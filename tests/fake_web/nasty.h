@@ -14,7 +14,8 @@
 
 namespace gannet::fake_web {
 
-// Not stored on disk except by name: may be renumbered.
+// Stored on disk by name only. New kinds go to the end all the same: a page's
+// hash holds the number of its kind, so other numbers would make other pages.
 enum class Nasty : uint8_t {
   kNone,  // An ordinary page.
   // How a host's robots.txt is.
@@ -78,6 +79,15 @@ enum class Nasty : uint8_t {
   kHelp,    // A page for people: an unknown host was asked (log only).
   kAbsent,  // A URL that the web does not have (log only).
   kBadRequest,
+  kHttpToHttps,  // The http form of an https host's URL: 301.
+  // How the TLS of an https host is.
+  kTlsExpired,
+  kTlsSelfSigned,
+  kTlsWrongName,
+  kTlsUnknownIssuer,
+  kTlsStall,
+  kTlsOldProtocol,
+  kTlsPlainHttp,
   kCount,
 };
 

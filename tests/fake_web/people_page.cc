@@ -32,6 +32,17 @@ std::string Escape(std::string_view text) {
   return out;
 }
 
+// What is special about a host.
+std::string HostRemark(const Web& web, uint32_t host) {
+  std::string remark(web.IsHttps(host) ? "https" : "");
+  for (const Nasty kind : {web.RobotsKind(host), web.TlsKind(host)}) {
+    if (kind == Nasty::kNone) continue;
+    if (!remark.empty()) remark += ", ";
+    remark += Name(kind);
+  }
+  return remark;
+}
+
 std::string PreviewLink(const Web& web, const Ref& ref) {
   std::string target;
   web.AppendTarget(ref, &target);
@@ -40,10 +51,16 @@ std::string PreviewLink(const Web& web, const Ref& ref) {
   return fmt::format("<a href=\"{}{}\">{}</a>", kPreview, url, url);
 }
 
-std::string HelpPage(const Web& web, std::string_view asked_host) {
+// As --connect-to has them: "8080", or "8080,8443" with TLS.
+std::string Ports(std::string_view asked_host, uint16_t port,
+                  uint16_t tls_port) {
+  if (tls_port != 0) return fmt::format("{},{}", port, tls_port);
   const size_t colon = asked_host.rfind(':');
-  const std::string port(
-      colon == asked_host.npos ? "80" : asked_host.substr(colon + 1));
+  return std::string(colon == asked_host.npos ? "80"
+                                              : asked_host.substr(colon + 1));
+}
+
+std::string HelpPage(const Web& web, const std::string& ports, bool tls) {
   // The first of Web::Seeds(), without the search for the others of a graph.
   const std::string seed = web.Url(Ref{});
   std::string page = fmt::format(
@@ -59,18 +76,24 @@ std::string HelpPage(const Web& web, std::string_view asked_host) {
       "is meant is said by the request's Host header, so a browser sees this "
       "page; the links below show pages of the web.</p>\n"
       "<h2>Crawl it</h2>\n<pre>gannet crawl {} --connect-to 127.0.0.0/8:{} "
-      "--delay 0.02 --data DIR</pre>\n"
-      "<p>Nasty things in it: {}.</p>\n<h2>Hosts</h2>\n<table>\n",
+      "{}--delay 0.02 --data DIR</pre>\n"
+      "{}<p>Nasty things in it: {}.</p>\n<h2>Hosts</h2>\n<table>\n",
       web.hosts().count(), web.hosts().pages(), web.options().seed, seed,
-      Escape(port), FormatNasty(web.options().nasty));
+      Escape(ports), tls ? "--ca-file FILE " : "",
+      tls ? fmt::format("<p>A share of {} of the hosts is https; "
+                        "<code>gannet-fakeweb ca --seed {} &gt; FILE</code> "
+                        "writes the CA that their certificates are signed "
+                        "by.</p>\n",
+                        web.options().https_share, web.options().seed)
+          : "",
+      FormatNasty(web.options().nasty));
   const uint32_t shown = std::min(web.hosts().count(), uint32_t{30});
   for (uint32_t rank = 0; rank < shown; ++rank) {
     const uint32_t host = web.hosts().ByRank(rank);
-    fmt::format_to(
-        std::back_inserter(page),
-        "<tr><td>{}</td><td>{} pages</td><td>{}</td></tr>\n",
-        PreviewLink(web, {.host = host}), web.hosts().Pages(host),
-        web.RobotsKind(host) == Nasty::kNone ? "" : Name(web.RobotsKind(host)));
+    fmt::format_to(std::back_inserter(page),
+                   "<tr><td>{}</td><td>{} pages</td><td>{}</td></tr>\n",
+                   PreviewLink(web, {.host = host}), web.hosts().Pages(host),
+                   HostRemark(web, host));
   }
   page += "</table>\n";
   if (shown < web.hosts().count()) {
@@ -112,7 +135,10 @@ void Responder::RespondPerson(const Request& request, Reply* reply) {
     return;
   }
   if (request.target == "/") {
-    WriteReply(200, kHtml, HelpPage(*web_, request.host), reply);
+    WriteReply(
+        200, kHtml,
+        HelpPage(*web_, Ports(request.host, port_, tls_port_), tls_port_ != 0),
+        reply);
     return;
   }
   if (request.target.starts_with(kPreview)) {

@@ -3,6 +3,9 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509_vfy.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,6 +13,8 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+
+#include "tests/fake_web/socket_bio.h"
 
 namespace gannet::fake_web {
 namespace {
@@ -27,6 +32,20 @@ sockaddr_in AddressOf(const std::string& text, uint16_t port) {
 std::string WireResponse::Header(const std::string& name) const {
   const auto found = headers.find(name);
   return found == headers.end() ? "" : found->second;
+}
+
+TlsTrust::TlsTrust(const std::string& ca_pem)
+    : context_(SSL_CTX_new(TLS_client_method())) {
+  const OpensslPtr<BIO> bio(
+      BIO_new_mem_buf(ca_pem.data(), static_cast<int>(ca_pem.size())));
+  const OpensslPtr<X509> ca(
+      PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
+  if (ca != nullptr) {
+    X509_STORE_add_cert(SSL_CTX_get_cert_store(context_.get()), ca.get());
+  }
+  // As browsers and curl; OpenSSL alone would try older ones.
+  SSL_CTX_set_min_proto_version(context_.get(), TLS1_2_VERSION);
+  SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER, nullptr);
 }
 
 RawClient::RawClient(uint16_t port, const std::string& address,
@@ -48,7 +67,47 @@ RawClient::~RawClient() {
   if (fd_ >= 0) close(fd_);
 }
 
+Handshake RawClient::StartTls(const TlsTrust& trust, const std::string& host) {
+  tls_.reset(SSL_new(trust.context()));
+  SSL* const ssl = tls_.get();
+  BIO* bio = NewSocketBio(fd_).release();
+  SSL_set_bio(ssl, bio, bio);
+  if (!host.empty()) {
+    SSL_set_tlsext_host_name(ssl, host.c_str());
+    SSL_set1_host(ssl, host.c_str());
+  }
+  Handshake result;
+  while (true) {
+    ERR_clear_error();
+    const int n = SSL_connect(ssl);
+    if (n == 1) {
+      result.end = Handshake::End::kDone;
+      return result;
+    }
+    const int error = SSL_get_error(ssl, n);
+    if (error == SSL_ERROR_WANT_READ) {
+      if (WaitForBytes()) continue;
+      result.end = Handshake::End::kTimedOut;
+      return result;
+    }
+    result.verify_error = SSL_get_verify_result(ssl);
+    const unsigned long code = ERR_peek_last_error();
+    result.error = code == 0 ? "closed" : ERR_error_string(code, nullptr);
+    result.end = result.verify_error != X509_V_OK ? Handshake::End::kNotTrusted
+                 : error == SSL_ERROR_SYSCALL     ? Handshake::End::kClosed
+                                                  : Handshake::End::kRefused;
+    return result;
+  }
+}
+
 bool RawClient::Send(std::string_view bytes) {
+  while (tls_ != nullptr && !bytes.empty()) {
+    // Requests are small: a socket that takes no more is a failure.
+    const int n =
+        SSL_write(tls_.get(), bytes.data(), static_cast<int>(bytes.size()));
+    if (n <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
   while (!bytes.empty()) {
     const ssize_t n = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (n < 0) return false;
@@ -57,14 +116,35 @@ bool RawClient::Send(std::string_view bytes) {
   return true;
 }
 
-RawClient::More RawClient::ReadMore() {
+bool RawClient::WaitForBytes() {
   pollfd poller = {.fd = fd_, .events = POLLIN, .revents = 0};
   const int wait_ms = static_cast<int>(absl::ToInt64Milliseconds(silence));
-  if (poll(&poller, 1, wait_ms) <= 0) {
-    if (before_giving_up == nullptr) return More::kTimedOut;
-    before_giving_up();
-    if (poll(&poller, 1, 10) <= 0) return More::kTimedOut;
+  if (poll(&poller, 1, wait_ms) > 0) return true;
+  if (before_giving_up == nullptr) return false;
+  before_giving_up();
+  return poll(&poller, 1, 10) > 0;
+}
+
+RawClient::More RawClient::ReadMoreTls() {
+  std::array<char, 65536> buffer;
+  while (true) {
+    ERR_clear_error();
+    errno = 0;
+    const int n =
+        SSL_read(tls_.get(), buffer.data(), static_cast<int>(buffer.size()));
+    if (n > 0) {
+      in_.append(buffer.data(), static_cast<size_t>(n));
+      return More::kBytes;
+    }
+    if (SSL_get_error(tls_.get(), n) != SSL_ERROR_WANT_READ) break;
+    if (!WaitForBytes()) return More::kTimedOut;
   }
+  return errno == ECONNRESET ? More::kReset : More::kClosed;
+}
+
+RawClient::More RawClient::ReadMore() {
+  if (tls_ != nullptr) return ReadMoreTls();
+  if (!WaitForBytes()) return More::kTimedOut;
   std::array<char, 65536> buffer;
   const ssize_t n = recv(fd_, buffer.data(), buffer.size(), 0);
   if (n == 0) return More::kClosed;

@@ -1,5 +1,6 @@
 // A blocking HTTP client for tests that must see the bytes as they are: it
-// sends what it is told and says exactly how the answer ended. Not thread-safe.
+// sends what it is told, over TLS if asked to, and says exactly how the answer
+// ended. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <string_view>
 
 #include "absl/time/time.h"
+#include "tests/fake_web/openssl_ptr.h"
 
 namespace gannet::fake_web {
 
@@ -31,6 +33,30 @@ struct WireResponse {
   std::string Header(const std::string& name) const;
 };
 
+// What a TLS client trusts: one CA and nothing else. Thread-safe.
+class TlsTrust {
+ public:
+  explicit TlsTrust(const std::string& ca_pem);
+  SSL_CTX* context() const { return context_.get(); }
+
+ private:
+  OpensslPtr<SSL_CTX> context_;
+};
+
+// How a handshake ended.
+struct Handshake {
+  enum class End {
+    kDone,
+    kNotTrusted,  // `verify_error` says why.
+    kRefused,     // By the server's alert, or what it sent is no TLS.
+    kClosed,
+    kTimedOut,
+  };
+  End end = End::kRefused;
+  long verify_error = 0;  // X509_V_ERR_...
+  std::string error;      // OpenSSL's words.
+};
+
 class RawClient {
  public:
   // Connects to `address` (an IPv4 address such as 127.3.2.1), from `source`
@@ -42,6 +68,10 @@ class RawClient {
   RawClient& operator=(const RawClient&) = delete;
 
   bool connected() const { return fd_ >= 0; }
+  // Everything after this goes through TLS. The certificate must be trusted,
+  // and good for `host`, which is sent as SNI unless it is empty.
+  Handshake StartTls(const TlsTrust& trust, const std::string& host);
+  SSL* tls() const { return tls_.get(); }  // Null before StartTls.
   bool Send(std::string_view bytes);
   // Reads one response. HEAD responses have no body.
   WireResponse Read(bool head_only = false);
@@ -63,9 +93,19 @@ class RawClient {
  private:
   enum class More { kBytes, kClosed, kReset, kTimedOut };
   More ReadMore();
+  // Waits until the socket can be read, or gives up.
+  bool WaitForBytes();
+  More ReadMoreTls();
 
   int fd_ = -1;
+  OpensslPtr<SSL> tls_;
   std::string in_;
+};
+
+// Where https URLs are asked for.
+struct TlsTarget {
+  uint16_t port = 0;
+  std::string ca_pem;
 };
 
 // One GET on its own connection.

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kMagic = "#gannet-fakeweb-log 1 ";
 constexpr std::string_view kColumns =
     "arrival_ns\tend_ns\thost\taddress\tasker\ttarget\tstatus\tbytes\tkind\t"
-    "end\n";
+    "end\tscheme\n";
 constexpr std::string_view kEnds[] = {"whole", "aborted", "reset"};
 constexpr size_t kBufferBytes = 256 * 1024;
 
@@ -58,15 +58,17 @@ void AppendLogLine(const LogEntry& e, std::string* out) {
   fmt::format_to(end, "\t{}\t{}\t", FormatAddress(e.address),
                  FormatAddress(e.asker));
   AppendSafe(e.target, out);
-  fmt::format_to(end, "\t{}\t{}\t{}\t{}\n", e.status, e.bytes, Name(e.kind),
-                 kEnds[static_cast<size_t>(e.end)]);
+  fmt::format_to(end, "\t{}\t{}\t{}\t{}\t{}\n", e.status, e.bytes, Name(e.kind),
+                 kEnds[static_cast<size_t>(e.end)], e.tls ? "https" : "http");
 }
 
 absl::StatusOr<LogEntry> ParseLogLine(std::string_view line) {
   const std::vector<absl::string_view> f =
       absl::StrSplit(absl::string_view(line.data(), line.size()), '\t');
   LogEntry e;
-  bool ok = f.size() == 10 && absl::SimpleAtoi(f[0], &e.arrival_ns) &&
+  e.tls = f.size() == 11 && f[10] == "https";
+  bool ok = (f.size() == 10 || e.tls || (f.size() == 11 && f[10] == "http")) &&
+            absl::SimpleAtoi(f[0], &e.arrival_ns) &&
             absl::SimpleAtoi(f[1], &e.end_ns) &&
             ParseAddress(f[3], &e.address) && ParseAddress(f[4], &e.asker) &&
             absl::SimpleAtoi(f[6], &e.status) &&

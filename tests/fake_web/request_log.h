@@ -5,9 +5,9 @@
 // columns; then a line per request, in the order in which answers ended:
 //
 //   #gannet-fakeweb-log 1 seed=1 hosts=500 ...
-//   arrival_ns end_ns host address asker target status bytes kind end
+//   arrival_ns end_ns host address asker target status bytes kind end scheme
 //   81200334 81241002 www.a1.test 127.3.4.5 127.0.0.1 /b?c=d 200 14210 page
-//   whole
+//   whole http
 //
 // arrival_ns: the monotonic clock when the request's head was complete.
 // end_ns: the same clock just before the last bytes were given to the kernel
@@ -16,6 +16,9 @@
 //   client's. bytes: head and body, as far as the kernel took them.
 // kind: nasty.h. end: `whole`, `aborted` (the asker left first), or what the
 //   server did on purpose: `reset`.
+// scheme: `http` or `https`, by the port that was asked; logs of before TLS do
+//   not have it, and are read as http. Handshakes without a request are not
+//   logged.
 // Control characters and spaces in what was asked are written as %XX.
 #pragma once
 
@@ -47,6 +50,7 @@ struct LogEntry {
   uint64_t bytes = 0;
   Nasty kind = Nasty::kNone;
   LogEnd end = LogEnd::kWhole;
+  bool tls = false;
 
   bool operator==(const LogEntry&) const = default;
 };

@@ -138,7 +138,17 @@ void Responder::Respond(const Request& request, uint32_t asker, Reply* reply) {
     RespondPerson(request, reply);
   } else {
     reply->delay = web_->Latency(host, asker);
-    if (IsRobotsTarget(request.target)) {
+    const bool https = web_->IsHttps(host);
+    if (https && !request.tls) {
+      reply->kind = Nasty::kHttpToHttps;
+      WriteShortReply(301,
+                      fmt::format("Location: https://{}{}\r\n",
+                                  web_->hosts().Name(host), request.target),
+                      reply);
+    } else if (request.tls && !https) {
+      reply->kind = Nasty::kAbsent;
+      WriteShortReply(404, "", reply);
+    } else if (IsRobotsTarget(request.target)) {
       RespondRobots(request, host, reply);
     } else if (const auto ref = web_->Find(host, request.target)) {
       RespondPage(request, *ref, reply);

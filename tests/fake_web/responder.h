@@ -61,6 +61,13 @@ class Responder {
 
   const Web& web() const { return *web_; }
 
+  // What the page for people says; without TLS it says the port that was asked.
+  // REQUIRES: nobody calls Respond yet.
+  void set_ports(uint16_t port, uint16_t tls_port) {
+    port_ = port;
+    tls_port_ = tls_port;
+  }
+
  private:
   void RespondRobots(const Request& request, uint32_t host, Reply* reply);
   void RespondPage(const Request& request, const Ref& ref, Reply* reply);
@@ -79,6 +86,8 @@ class Responder {
   const Web* const web_;
   const WebClock* const clock_;
   const HtmlPages pages_;
+  uint16_t port_ = 0;
+  uint16_t tls_port_ = 0;  // 0: none.
 
   storage::Mutex mu_;
   // Only of pages that recover after some tries.

@@ -1,6 +1,7 @@
 // Serves a Web over HTTP/1.1 on every address of 127.0.0.0/8 and on nothing
-// else: the socket listens on the loopback device only (SO_BINDTODEVICE), and a
-// connection made to any other address of this machine is closed unread.
+// else: one port for http and, if wanted, one for https. The socket listens on
+// the loopback device only (SO_BINDTODEVICE), and a connection made to any
+// other address of this machine is closed unread.
 //
 // Each thread has its own epoll loop; a connection stays with the thread that
 // accepted it, so connections need no locks. Delays and slow bytes are timers
@@ -10,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,6 +26,8 @@ namespace gannet::fake_web {
 
 struct ServerOptions {
   uint16_t port = 0;  // 0: any free one.
+  // The port for https; 0: any free one. A web with https hosts needs it.
+  std::optional<uint16_t> tls_port = std::nullopt;
   int threads = 1;
   std::string log_path = "";  // Empty: no file.
   bool keep_log = false;  // Server::Log() needs it; takes memory per request.
@@ -34,16 +38,19 @@ struct Served {
   uint64_t connections = 0;
   uint64_t requests = 0;
   uint64_t bytes = 0;
-  std::vector<uint64_t> by_kind;    // By Nasty.
+  // By Nasty: requests, and for the TLS kinds ClientHellos.
+  std::vector<uint64_t> by_kind;
   std::vector<uint64_t> by_status;  // By hundreds: [2] is 2xx, [0] no status.
 };
 
+class TlsServer;
 class Worker;
 
 class Server {
  public:
-  // `web` and `clock` must outlive the server. kUnavailable if the port is
-  // taken; kPermissionDenied if the log cannot be written.
+  // `web` and `clock` must outlive the server. kUnavailable if a port is taken;
+  // kInvalidArgument if the web has https hosts and there is no port for them;
+  // kPermissionDenied if the log cannot be written.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const Web* web,
                                                        const WebClock* clock,
                                                        ServerOptions options);
@@ -52,6 +59,10 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   uint16_t port() const { return port_; }
+  uint16_t tls_port() const { return tls_port_; }  // 0: none.
+  // The CA of the https hosts, as PEM; empty without a TLS port. The same as
+  // CertificateMaker(seed).CaPem() but for the signature.
+  std::string CaPem() const;
   // Closes all connections; what is being answered is logged as aborted.
   // Returns an error if the log could not be written. May be called again.
   absl::Status Stop();
@@ -70,7 +81,10 @@ class Server {
   Responder responder_;
   std::unique_ptr<RequestLog> log_;
   uint16_t port_ = 0;
+  uint16_t tls_port_ = 0;
   int listener_ = -1;
+  int tls_listener_ = -1;
+  std::unique_ptr<TlsServer> tls_;  // Null without a TLS port.
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::thread> threads_;
 };

@@ -86,6 +86,7 @@ const RobotsRules& Truth::RobotsOf(uint32_t host) {
 }
 
 Outcome Truth::OutcomeOf(const Ref& ref) {
+  if (web_->TlsKind(ref.host) != Nasty::kNone) return Outcome::kFailed;
   std::string target;
   web_->AppendTarget(ref, &target);
   return RobotsOf(ref.host).Allows(target) ? AnswerTo(ref) : Outcome::kBlocked;

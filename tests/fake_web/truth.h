@@ -11,9 +11,13 @@
 //     `max_path_depth`, the path's non-empty segments; `max_segment_repeats`,
 //     how often a group of one to eight segments may stand in a row: with two,
 //     /a/b/a/b passes and /a/b/a/b/a/b does not. 0 switches a limit off.
-//  2. An accepted URL that the host's robots.txt forbids to `agent` is
-//     *blocked*, and never asked for. RFC 9309: 4xx allows all, 5xx forbids
-//     all, up to five redirects are followed, 500 KiB are read.
+//  2. Every URL of a host whose TLS is nasty is *failed*: no handshake
+//     succeeds, so nothing is asked for, robots.txt neither. Of the others, an
+//     accepted URL that the host's robots.txt forbids to `agent` is *blocked*,
+//     and never asked for. RFC 9309: 4xx allows all, 5xx forbids all, up to
+//     five redirects are followed, 500 KiB are read. The robots.txt of an https
+//     host's http form redirects to that of https (one redirect more, at most
+//     four in all), so both forms of a URL have the same rules.
 //  3. Otherwise it is asked for, again after a refusal, up to `retries` times
 //     more. 301, 302, 303, 307, 308: *moved*, and the target is a found URL
 //     like any other. 404, 410: *gone*. 200 with a whole body: *fetched*.
@@ -83,8 +87,8 @@ class Truth {
 
   // Every accepted URL that is found, in the order of a breadth-first crawl.
   std::vector<TruePage> Reachable();
-  // Every URL that the web has, reachable or not. Traps without an end are cut
-  // at 100 steps.
+  // Every URL that the web has, reachable or not, without the http forms of
+  // https hosts. Traps without an end are cut at 100 steps.
   std::vector<TruePage> AllUrls();
 
   const RobotsRules& RobotsOf(uint32_t host);

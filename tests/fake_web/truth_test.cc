@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/fake_web/certificate_maker.h"
 #include "tests/fake_web/judge.h"
 #include "tests/fake_web/naive_crawler.h"
 #include "tests/fake_web/server.h"
@@ -44,7 +45,7 @@ std::map<std::string, std::string> TrueOutcomes(const Web& web,
 class TruthTest : public testing::Test {
  protected:
   void Start(std::string_view nasty, uint32_t hosts, uint64_t pages,
-             uint64_t seed) {
+             uint64_t seed, double https_share = 0) {
     WebOptions options;
     options.seed = seed;
     options.hosts = hosts;
@@ -52,8 +53,11 @@ class TruthTest : public testing::Test {
     options.nasty = ParseNasty(nasty).value();
     options.retry_after_seconds = 0;
     options.slow = absl::Milliseconds(100);
+    options.https_share = https_share;
     web_ = Web::Create(options).value();
-    server_ = Server::Start(web_.get(), &clock_, {.keep_log = true}).value();
+    server_ =
+        Server::Start(web_.get(), &clock_, {.tls_port = 0, .keep_log = true})
+            .value();
   }
   std::vector<std::string> Seeds() const {
     std::vector<std::string> seeds;
@@ -75,6 +79,40 @@ TEST_F(TruthTest, NaiveCrawlerFindsExactlyTheReachableUrlsOfANastyWeb) {
   EXPECT_GT(crawled.size(), 2500u);
 
   // It waited for nothing, but kept to robots.txt and to links that exist.
+  ASSERT_TRUE(server_->Stop().ok());
+  const Verdict verdict =
+      Judge(*web_, server_->Log(), {.delay = absl::ZeroDuration()});
+  EXPECT_EQ(verdict.forbidden, 0u)
+      << testing::PrintToString(verdict.forbidden_urls);
+  EXPECT_EQ(verdict.never_linked, 0u)
+      << testing::PrintToString(verdict.never_linked_urls);
+}
+
+TEST_F(TruthTest, NaiveCrawlerFindsExactlyTheTruthOfAHalfHttpsWeb) {
+  Start("all", 90, 1500, 3, 0.5);
+  const CrawlRules rules;
+  NaiveCrawler crawler(
+      server_->port(), rules,
+      {.port = server_->tls_port(), .ca_pem = CertificateMaker(3).CaPem()});
+  const auto crawled = crawler.Crawl(Seeds());
+  ExpectSame(TrueOutcomes(*web_, rules), crawled);
+  // Every kind of thing was met.
+  NastySet met;
+  std::map<std::string, int> outcomes;
+  for (const auto& [url, outcome] : crawled) {
+    const Ref ref = web_->FindUrl(url).value();
+    met.set(static_cast<size_t>(web_->KindOf(ref)));
+    if (ref.http_form) ++outcomes[outcome];
+  }
+  EXPECT_GT(outcomes["moved"], 50);
+  EXPECT_GT(outcomes["blocked"], 0);
+  EXPECT_EQ(outcomes.size(), 2u);
+  int tls_kinds = 0;
+  for (const NastyInfo& info : AllNasty()) {
+    tls_kinds += info.group == "tls" && Has(met, info.kind);
+  }
+  EXPECT_EQ(tls_kinds, 7);
+
   ASSERT_TRUE(server_->Stop().ok());
   const Verdict verdict =
       Judge(*web_, server_->Log(), {.delay = absl::ZeroDuration()});

@@ -68,13 +68,19 @@ Web::Web(WebOptions options, std::optional<Graph> graph)
     : options_(std::move(options)),
       graph_(std::move(graph)),
       hosts_(std::make_unique<Hosts>(options_)) {
+  std::vector<Nasty> tls_kinds;
   for (const NastyInfo& info : AllNasty()) {
     if (!Has(options_.nasty, info.kind)) continue;
     if (info.kind == Nasty::kChanges) continue;
-    const bool robots =
-        info.group == "robots" && info.kind != Nasty::kForbidden;
-    (robots ? robots_kinds_ : page_kinds_).push_back(info.kind);
+    if (info.group == "tls") {
+      tls_kinds.push_back(info.kind);
+    } else if (info.group == "robots" && info.kind != Nasty::kForbidden) {
+      robots_kinds_.push_back(info.kind);
+    } else {
+      page_kinds_.push_back(info.kind);
+    }
   }
+  SpreadTlsKinds(tls_kinds);
 }
 
 uint64_t Web::HashOf(const Ref& ref, uint64_t salt) const {
@@ -137,7 +143,39 @@ Nasty Web::RobotsKind(uint32_t host) const {
   return kind;
 }
 
+bool Web::IsHttps(uint32_t host) const {
+  return options_.https_share > 0 &&
+         Unit(Mix(options_.seed, host, 11)) < options_.https_share;
+}
+
+void Web::SpreadTlsKinds(const std::vector<Nasty>& asked_for) {
+  if (asked_for.empty() || options_.https_share <= 0) return;
+  tls_kinds_.assign(hosts_->count(), Nasty::kNone);
+  // Every other one of the small https hosts with even numbers, which have no
+  // robots kind, so that no host has both; the seed's has neither. Counted, not
+  // chosen by hash, so that small webs have all kinds.
+  size_t small = 0;
+  for (uint32_t host = 2; host < hosts_->count(); host += 2) {
+    if (!IsHttps(host) || hosts_->Pages(host) > kLargestHinderedHost) continue;
+    if (small++ % 2 == 0) {
+      tls_kinds_[host] = asked_for[(small / 2) % asked_for.size()];
+    }
+  }
+}
+
+Nasty Web::TlsKind(uint32_t host) const {
+  return tls_kinds_.empty() ? Nasty::kNone : tls_kinds_[host];
+}
+
+Nasty Web::KindOf(const Ref& ref) const {
+  const Nasty tls = TlsKind(ref.host);
+  return tls != Nasty::kNone ? tls
+         : ref.http_form     ? Nasty::kHttpToHttps
+                             : ref.kind;
+}
+
 bool Web::MayBeClosed(uint32_t host) const {
+  if (TlsKind(host) != Nasty::kNone) return true;
   switch (RobotsKind(host)) {
     case Nasty::kRobotsError:
     case Nasty::kRobotsClosed:

@@ -10,10 +10,17 @@
 // How a crawler can reach every ordinary page: a host's ordinary pages form a
 // tree (page k links to 6k+1 .. 6k+6), so do the hosts' home pages (4h+1 ..
 // 4h+4, from host 0, the seed). Hosts whose robots.txt may close them to an
-// agent hand their children in that tree to their parent, so that no open page
-// hides behind a closed host. All other links are chosen by hash with a bias
-// towards low page numbers and large hosts, which gives in-links a power law.
-// Extras hang on ordinary pages (extra j on page j mod n).
+// agent, and those whose TLS is nasty, hand their children in that tree to
+// their parent, so that no open page hides behind a closed host. All other
+// links are chosen by hash with a bias towards low page numbers and large
+// hosts, which gives in-links a power law. Extras hang on ordinary pages (extra
+// j on page j mod n).
+//
+// A host is http or https, all of it: its URLs, and every link to them, say so.
+// The http form of an https host's URL is a URL of its own, which redirects to
+// the https one (robots.txt too). Some of the links chosen by hash are written
+// in that form; the trees' links, those to extras and a graph's never are, so
+// that a crawler that does not follow them misses nothing else.
 //
 // With a graph, pages and links are the graph's own (host h has a run of its
 // page numbers), and what is reachable is what the graph says.
@@ -43,11 +50,14 @@ struct Ref {
   uint32_t id = 0;
   Nasty kind = Nasty::kNone;
   uint16_t step = 0;
+  // The http://... of an https host, which redirects to the same URL on https.
+  // Never set for a host that is not https.
+  bool http_form = false;
 
   bool operator==(const Ref&) const = default;
   template <typename H>
   friend H AbslHashValue(H h, const Ref& r) {
-    return H::combine(std::move(h), r.host, r.id, r.kind, r.step);
+    return H::combine(std::move(h), r.host, r.id, r.kind, r.step, r.http_form);
   }
 };
 
@@ -56,7 +66,7 @@ enum class LinkKind : uint8_t { kAnchor, kArea, kFrame, kImage, kStyle };
 // How an href is written. All of them lead to the same URL.
 enum class HrefForm : uint8_t {
   kAbsolute,        // http://www.a.example/b/c
-  kSchemeRelative,  // //www.a.example/b/c
+  kSchemeRelative,  // //www.a.example/b/c, if both hosts have one scheme
   kRooted,          // /b/c
   kRelative,        // ../../b/c
   kFragment,        // /b/c#more
@@ -86,8 +96,14 @@ class Web {
   // needed to reach all of it.
   std::vector<Ref> Seeds() const;
 
+  bool IsHttps(uint32_t host) const;
   // kNone or one of the robots kinds.
   Nasty RobotsKind(uint32_t host) const;
+  // kNone or one of the TLS kinds; an https host of one has no robots kind.
+  Nasty TlsKind(uint32_t host) const;
+  // What a URL is called in the ground truth: its page's kind, unless its
+  // host's TLS fails first or it is an http form.
+  Nasty KindOf(const Ref& ref) const;
   uint32_t Extras(uint32_t host) const;
   Nasty ExtraKind(uint32_t host, uint32_t extra) const;
   // How many steps the odd page has, the first included. Traps have at most
@@ -100,7 +116,8 @@ class Web {
   std::string Url(const Ref& ref) const;
   // The inverse; nullopt if this web has no such URL.
   std::optional<Ref> Find(uint32_t host, std::string_view target) const;
-  // Of a whole URL: http only, port ignored.
+  // Of a whole URL, port ignored. An http URL of an https host is its http
+  // form; there are no https URLs of an http host.
   std::optional<Ref> FindUrl(std::string_view url) const;
 
   // The links of a page that is HTML, in the order of the document. Empty for
@@ -131,8 +148,11 @@ class Web {
 
  private:
   Web(WebOptions options, std::optional<Graph> graph);
+  // Gives hosts their TLS kinds, out of those that were asked for.
+  void SpreadTlsKinds(const std::vector<Nasty>& asked_for);
 
-  // May close the host to some agent: has no children in the tree of hosts.
+  // The host may be closed to some agent, or unreachable by its TLS: it has no
+  // children in the tree of hosts.
   bool MayBeClosed(uint32_t host) const;
   void AppendOrdinaryLinks(const Ref& ref, Links* links) const;
   void AppendGraphLinks(const Ref& ref, Links* links) const;
@@ -144,12 +164,15 @@ class Web {
   std::optional<Ref> FindOdd(uint32_t host, std::string_view target) const;
   void AppendOrdinaryTarget(const Ref& ref, std::string* out) const;
   void AppendOddTarget(const Ref& ref, std::string* out) const;
+  HrefForm FormOf(uint64_t hash, uint32_t from, uint32_t to) const;
 
   const WebOptions options_;
   const std::optional<Graph> graph_;
   std::unique_ptr<Hosts> hosts_;
   std::vector<Nasty> robots_kinds_;  // Asked for.
   std::vector<Nasty> page_kinds_;    // Asked for.
+  // By host; empty if there are none.
+  std::vector<Nasty> tls_kinds_;
 };
 
 }  // namespace gannet::fake_web

@@ -15,9 +15,16 @@ constexpr uint32_t kNavigation = 4;
 constexpr uint32_t kImagesPerPage = 3;
 constexpr uint32_t kImagesPerHost = 20;
 
-HrefForm FormOf(uint64_t hash, bool same_host) {
-  if (!same_host) {
-    return hash % 8 == 0 ? HrefForm::kSchemeRelative : HrefForm::kAbsolute;
+// Of the absolute links to https hosts that may be written with http://.
+constexpr uint64_t kHttpFormOneIn = 12;
+
+}  // namespace
+
+HrefForm Web::FormOf(uint64_t hash, uint32_t from, uint32_t to) const {
+  if (from != to) {
+    return hash % 8 == 0 && IsHttps(from) == IsHttps(to)
+               ? HrefForm::kSchemeRelative
+               : HrefForm::kAbsolute;
   }
   switch (hash % 8) {
     case 0:
@@ -31,8 +38,6 @@ HrefForm FormOf(uint64_t hash, bool same_host) {
       return HrefForm::kRooted;
   }
 }
-
-}  // namespace
 
 // Page numbers as n·u³: page 0 is the most likely, and the number of in-links
 // falls as a power of the page's number.
@@ -67,7 +72,7 @@ void Web::AppendOrdinaryLinks(const Ref& ref, Links* links) const {
   const uint64_t hash = HashOf(ref, 20);
   auto add = [&](const Ref& target, uint64_t h, bool nofollow) {
     links->push_back({.target = target,
-                      .form = FormOf(h, target.host == host),
+                      .form = FormOf(h, host, target.host),
                       .nofollow = nofollow});
   };
   links->push_back({.target = {.host = host, .kind = Nasty::kStyle},
@@ -99,6 +104,12 @@ void Web::AppendOrdinaryLinks(const Ref& ref, Links* links) const {
         i < inside ? SkewedPage(host, h) : SkewedPageElsewhere(h);
     const uint64_t choice = Mix(h);
     add(target, choice, (choice >> 20) % 16 == 0);
+    Link& link = links->back();
+    if (link.form == HrefForm::kAbsolute && IsHttps(target.host) &&
+        TlsKind(target.host) == Nasty::kNone &&
+        (choice >> 40) % kHttpFormOneIn == 0) {
+      link.target.http_form = true;
+    }
   }
   for (uint32_t i = 0; i < kImagesPerPage; ++i) {
     links->push_back({.target = {.host = host,
@@ -116,7 +127,7 @@ void Web::AppendGraphLinks(const Ref& ref, Links* links) const {
     links->push_back({.target = {.host = host,
                                  .id = static_cast<uint32_t>(
                                      target - hosts_->FirstPage(host))},
-                      .form = FormOf(Mix(hash, target), host == ref.host)});
+                      .form = FormOf(Mix(hash, target), ref.host, host)});
   }
 }
 
@@ -193,6 +204,7 @@ void Web::AppendOddLinks(const Ref& ref, Links* links) const {
 }
 
 void Web::AppendLinks(const Ref& ref, Links* links) const {
+  if (ref.http_form) return;
   if (ref.kind != Nasty::kNone) {
     AppendOddLinks(ref, links);
   } else if (graph_) {
@@ -204,6 +216,10 @@ void Web::AppendLinks(const Ref& ref, Links* links) const {
 
 std::optional<Ref> Web::Redirect(const Ref& ref) const {
   Ref target = ref;
+  if (ref.http_form) {
+    target.http_form = false;
+    return target;
+  }
   const uint32_t steps = Steps(ref);
   switch (ref.kind) {
     case Nasty::kRedirect: {

@@ -26,6 +26,7 @@ bool ParseField(std::string_view key, std::string_view value, WebOptions* o) {
   if (key == "change_interval") {
     return absl::ParseDuration(v, &o->change_interval);
   }
+  if (key == "https") return absl::SimpleAtod(v, &o->https_share);
   if (key == "gzip") return absl::SimpleAtob(v, &o->gzip);
   if (key == "suffixes") {
     o->suffixes = absl::StrSplit(v, ',');
@@ -70,6 +71,9 @@ absl::Status Validate(const WebOptions& o) {
   if (o.pages > 4'000'000'000) {
     return wrong("--pages may be at most 4,000,000,000");
   }
+  if (!(o.https_share >= 0 && o.https_share <= 1)) {
+    return wrong("--https must be a share from 0 to 1");
+  }
   if (o.suffixes.empty()) return wrong("--suffixes needs at least one name");
   for (const std::string& suffix : o.suffixes) {
     const bool fine =
@@ -91,11 +95,11 @@ std::string FormatOptions(const WebOptions& o) {
   return fmt::format(
       "seed={} hosts={} pages={} largest_host={} nasty={} suffixes={} "
       "trap_size={} retry_after={} slow={} latency={} change_interval={} "
-      "gzip={} graph={}",
+      "gzip={} https={} graph={}",
       o.seed, o.hosts, o.pages, o.largest_host, FormatNasty(o.nasty),
       absl::StrJoin(o.suffixes, ","), o.trap_size, o.retry_after_seconds,
       absl::FormatDuration(o.slow), absl::FormatDuration(o.latency),
-      absl::FormatDuration(o.change_interval), o.gzip, o.graph);
+      absl::FormatDuration(o.change_interval), o.gzip, o.https_share, o.graph);
 }
 
 absl::StatusOr<WebOptions> ParseOptions(std::string_view line) {

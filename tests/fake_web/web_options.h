@@ -22,6 +22,9 @@ struct WebOptions {
   // No host has more ordinary pages than this; 0: no bound.
   uint64_t largest_host = 0;
   NastySet nasty;
+  // The share of hosts, 0 to 1, that are served over https. A larger share has
+  // the https hosts of a smaller one and more.
+  double https_share = 0;
   // Registrable domains are made under these. Reserved names (RFC 6761) by
   // default, so that a crawl without --connect-to reaches nobody.
   std::vector<std::string> suffixes = {"example", "test", "invalid"};

@@ -16,13 +16,14 @@ namespace gannet::fake_web {
 namespace {
 
 std::unique_ptr<Web> MakeWeb(uint32_t hosts, uint64_t pages,
-                             std::string_view nasty = "none",
-                             uint64_t seed = 1) {
+                             std::string_view nasty = "none", uint64_t seed = 1,
+                             double https_share = 0) {
   WebOptions options;
   options.hosts = hosts;
   options.pages = pages;
   options.seed = seed;
   options.nasty = ParseNasty(nasty).value();
+  options.https_share = https_share;
   return Web::Create(options).value();
 }
 
@@ -50,6 +51,25 @@ TEST(WebTest, SameSeedMakesTheSamePagesAndAnotherSeedOthers) {
       ASSERT_NE(text_a, text_other);
     }
   }
+}
+
+// Recorded before hosts could be https. A new number here means that older logs
+// cannot be judged any more.
+TEST(WebTest, AWebWithoutHttpsIsByteForByteWhatItAlwaysWas) {
+  const auto web = MakeWeb(40, 2000, "all");
+  const HtmlPages pages(web.get());
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a.
+  Truth truth(web.get(), {});
+  std::string text;
+  for (const TruePage& page : truth.AllUrls()) {
+    text = web->Url(page.ref);
+    text += Name(page.outcome);
+    pages.Append(page.ref, 0, HrefStyle::kAsServed, &text);
+    for (const char c : text) {
+      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    }
+  }
+  EXPECT_EQ(hash, 16068004564637984360u);
 }
 
 TEST(WebTest, HostsHaveAsManyPagesAsAskedForInAPowerLaw) {
@@ -92,8 +112,112 @@ TEST(WebTest, SomeHostsShareARegistrableDomainUnderSeveralTlds) {
   EXPECT_GT(domains.size(), 200u);
 }
 
+TEST(WebTest, ALargerShareAddsHttpsHostsAndTakesNoneAway) {
+  const auto none = MakeWeb(1000, 2000, "none", 1, 0);
+  const auto some = MakeWeb(1000, 2000, "none", 1, 0.3);
+  const auto more = MakeWeb(1000, 2000, "none", 1, 0.6);
+  const auto all = MakeWeb(1000, 2000, "none", 1, 1);
+  int count = 0;
+  for (uint32_t host = 0; host < 1000; ++host) {
+    count += some->IsHttps(host);
+    EXPECT_FALSE(none->IsHttps(host));
+    EXPECT_LE(some->IsHttps(host), more->IsHttps(host));
+    EXPECT_TRUE(all->IsHttps(host));
+    EXPECT_THAT(
+        some->Url({.host = host}),
+        testing::StartsWith(some->IsHttps(host) ? "https://" : "http://"));
+  }
+  EXPECT_NEAR(count, 300, 50);
+}
+
+TEST(WebTest, AnHttpsHostsUrlHasAnHttpFormThatRedirectsToIt) {
+  const auto web = MakeWeb(40, 2000, "all", 1, 0.5);
+  Truth truth(web.get(), {});
+  for (const TruePage& page : truth.AllUrls()) {
+    const std::string url = web->Url(page.ref);
+    if (!web->IsHttps(page.ref.host)) {
+      ASSERT_FALSE(web->FindUrl("https" + url.substr(4)).has_value()) << url;
+      continue;
+    }
+    Ref form = page.ref;
+    form.http_form = true;
+    const std::string http = "http" + url.substr(5);
+    ASSERT_EQ(web->Url(form), http);
+    ASSERT_EQ(web->FindUrl(http), form);
+    ASSERT_EQ(web->Redirect(form), page.ref);
+    Links links;
+    web->AppendLinks(form, &links);
+    ASSERT_TRUE(links.empty());
+    // The same robots.txt, in the end, and the same broken TLS.
+    const Outcome outcome = truth.OutcomeOf(form);
+    const bool moved = page.outcome != Outcome::kBlocked &&
+                       web->TlsKind(page.ref.host) == Nasty::kNone;
+    ASSERT_EQ(outcome, moved ? Outcome::kMoved : page.outcome) << http;
+  }
+}
+
+TEST(WebTest, SomeLinksToHttpsHostsAreWrittenInTheirHttpForm) {
+  const auto web = MakeWeb(100, 4000, "all", 1, 0.5);
+  const HtmlPages pages(web.get());
+  int forms = 0, absolute = 0;
+  std::string html;
+  for (const Ref& ref : OrdinaryPages(*web)) {
+    Links links;
+    web->AppendLinks(ref, &links);
+    html.clear();
+    for (const Link& link : links) {
+      const Ref& to = link.target;
+      if (link.form == HrefForm::kSchemeRelative) {
+        EXPECT_EQ(web->IsHttps(ref.host), web->IsHttps(to.host));
+      }
+      absolute += web->IsHttps(to.host) && link.form == HrefForm::kAbsolute;
+      if (!to.http_form) continue;
+      ++forms;
+      EXPECT_TRUE(web->IsHttps(to.host));
+      EXPECT_EQ(web->TlsKind(to.host), Nasty::kNone);
+      EXPECT_EQ(link.form, HrefForm::kAbsolute);
+      if (html.empty()) pages.Append(ref, 0, HrefStyle::kAsServed, &html);
+      EXPECT_THAT(html, testing::HasSubstr(
+                            "href=\"http://" +
+                            std::string(web->hosts().Name(to.host)) + "/"));
+    }
+  }
+  EXPECT_GT(forms, absolute / 24);
+  EXPECT_LT(forms, absolute / 8);
+}
+
+// Whoever never follows an http form still finds every ordinary page.
+TEST(WebTest, NoOrdinaryPageHidesBehindAnHttpFormOrNastyTls) {
+  const auto web = MakeWeb(300, 6000, "tls", 1, 0.7);
+  Truth truth(web.get(), {});
+  std::set<std::string> known = {web->Url({})};
+  std::vector<Ref> open = {{}};
+  size_t fetched = 0, failed = 0, unreachable = 0;
+  while (!open.empty()) {
+    const Ref ref = open.back();
+    open.pop_back();
+    const Outcome outcome = truth.OutcomeOf(ref);
+    fetched += outcome == Outcome::kFetched;
+    failed += outcome == Outcome::kFailed;
+    std::vector<Ref> found;
+    truth.AppendFound(ref, outcome, &found);
+    for (const Ref& next : found) {
+      if (!next.http_form && known.insert(web->Url(next)).second) {
+        open.push_back(next);
+      }
+    }
+  }
+  for (uint32_t host = 0; host < web->hosts().count(); ++host) {
+    if (web->TlsKind(host) == Nasty::kNone) continue;
+    EXPECT_LE(web->hosts().Pages(host), 100u);
+    unreachable += web->hosts().Pages(host);
+  }
+  EXPECT_EQ(fetched, 6000 - unreachable);
+  EXPECT_GT(failed, 20u);
+}
+
 TEST(WebTest, EveryUrlLeadsBackToItsPage) {
-  const auto web = MakeWeb(40, 2000, "all");
+  const auto web = MakeWeb(40, 2000, "all", 1, 0.5);
   Truth truth(web.get(), {});
   std::set<std::string> urls;
   for (const TruePage& page : truth.AllUrls()) {
@@ -200,13 +324,14 @@ TEST(WebTest, NoOpenPageHidesBehindAClosedHost) {
 
 // Random links reach nearly every host as well; this is what makes it certain.
 TEST(WebTest, AHomePageIsLinkedFromItsNearestAncestorThatIsOpenToAll) {
-  const auto web = MakeWeb(500, 6000, "all");
+  const auto web = MakeWeb(500, 6000, "all", 1, 0.7);
   Truth truth(web.get(), {.agent = "somebody"});
   uint32_t adopted = 0;
   for (uint32_t host = 1; host < web->hosts().count(); ++host) {
     uint32_t parent = (host - 1) / 4;
     while (!truth.RobotsOf(parent).Allows("/") ||
-           web->RobotsKind(parent) == Nasty::kRobotsHuge) {
+           web->RobotsKind(parent) == Nasty::kRobotsHuge ||
+           web->TlsKind(parent) != Nasty::kNone) {
       parent = (parent - 1) / 4;
     }
     adopted += parent != (host - 1) / 4;
@@ -220,7 +345,7 @@ TEST(WebTest, AHomePageIsLinkedFromItsNearestAncestorThatIsOpenToAll) {
 }
 
 TEST(WebTest, EveryNastyKindAppearsInASmallWeb) {
-  const auto web = MakeWeb(60, 3000, "all");
+  const auto web = MakeWeb(60, 3000, "all", 1, 1);
   Truth truth(web.get(), {});
   NastySet seen;
   for (const TruePage& page : truth.Reachable()) {
@@ -228,6 +353,7 @@ TEST(WebTest, EveryNastyKindAppearsInASmallWeb) {
   }
   for (uint32_t host = 0; host < web->hosts().count(); ++host) {
     seen.set(static_cast<size_t>(web->RobotsKind(host)));
+    seen.set(static_cast<size_t>(web->TlsKind(host)));
   }
   for (const NastyInfo& info : AllNasty()) {
     if (info.group.empty() || info.kind == Nasty::kChanges) continue;
@@ -277,10 +403,15 @@ TEST(WebOptionsTest, OptionsSurviveALineOfText) {
   options.suffixes = {"co.example", "test"};
   options.latency = absl::Milliseconds(20);
   options.gzip = true;
+  options.https_share = 0.25;
   options.graph = "a file with spaces";
   const std::string line = FormatOptions(options);
   EXPECT_EQ(FormatOptions(ParseOptions(line).value()), line);
   EXPECT_FALSE(ParseOptions("seed=x").ok());
+  // A log of before https.
+  EXPECT_EQ(ParseOptions("seed=1 hosts=5 graph=").value().https_share, 0);
+  options.https_share = 1.5;
+  EXPECT_TRUE(absl::IsInvalidArgument(Validate(options)));
 }
 
 TEST(NastyTest, ListsTakeKindsGroupsAndExceptions) {

@@ -260,7 +260,7 @@ void Web::AppendTarget(const Ref& ref, std::string* out) const {
 }
 
 void Web::AppendUrl(const Ref& ref, std::string* out) const {
-  *out += "http://";
+  *out += IsHttps(ref.host) && !ref.http_form ? "https://" : "http://";
   *out += hosts_->Name(ref.host);
   AppendTarget(ref, out);
 }
@@ -329,12 +329,15 @@ std::optional<Ref> Web::Find(uint32_t host, std::string_view target) const {
 }
 
 std::optional<Ref> Web::FindUrl(std::string_view url) const {
-  if (!url.starts_with("http://")) return std::nullopt;
-  url.remove_prefix(7);
+  const bool https = url.starts_with("https://");
+  if (!https && !url.starts_with("http://")) return std::nullopt;
+  url.remove_prefix(https ? 8 : 7);
   const size_t slash = url.find('/');
   const uint32_t host = hosts_->Find(url.substr(0, slash));
-  if (host == Hosts::kNoHost) return std::nullopt;
-  return Find(host, slash == url.npos ? "/" : url.substr(slash));
+  if (host == Hosts::kNoHost || (https && !IsHttps(host))) return std::nullopt;
+  auto ref = Find(host, slash == url.npos ? "/" : url.substr(slash));
+  if (ref) ref->http_form = !https && IsHttps(host);
+  return ref;
 }
 
 }  // namespace gannet::fake_web

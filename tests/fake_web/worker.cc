@@ -21,19 +21,24 @@ int OpenSpare() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 }  // namespace
 
-Worker::Worker(int listener, Responder* responder, RequestLog* log)
-    : listener_(listener),
+Worker::Worker(Listeners listeners, Responder* responder, RequestLog* log)
+    : listeners_(listeners),
       responder_(responder),
       log_(log),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       spare_(OpenSpare()) {
   // Exclusive: a new connection wakes one worker, not all.
-  epoll_event event = {.events = EPOLLIN | EPOLLEXCLUSIVE,
-                       .data = {.fd = listener_}};
-  epoll_ctl(epoll_, EPOLL_CTL_ADD, listener_, &event);
-  event = {.events = EPOLLIN, .data = {.fd = wake_}};
-  epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event);
+  Listen(listeners_.listener, EPOLLIN | EPOLLEXCLUSIVE);
+  if (listeners_.tls != nullptr) {
+    Listen(listeners_.tls_listener, EPOLLIN | EPOLLEXCLUSIVE);
+  }
+  Listen(wake_, EPOLLIN);
+}
+
+void Worker::Listen(int fd, uint32_t events) {
+  epoll_event event = {.events = events, .data = {.fd = fd}};
+  epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
 }
 
 Worker::~Worker() {
@@ -54,8 +59,8 @@ void Worker::Run() {
     const int n = epoll_wait(epoll_, events.data(), events.size(), TimeoutMs());
     for (int i = 0; i < n; ++i) {
       const int fd = events[static_cast<size_t>(i)].data.fd;
-      if (fd == listener_) {
-        Accept();
+      if (fd == listeners_.listener || fd == listeners_.tls_listener) {
+        Accept(fd);
       } else if (fd != wake_) {
         RunConnection(fd, events[static_cast<size_t>(i)].events);
       }
@@ -81,19 +86,20 @@ int Worker::TimeoutMs() const {
       std::clamp<int64_t>((ns + 999'999) / 1'000'000, 0, 60'000));
 }
 
-void Worker::Accept() {
+void Worker::Accept(int listener) {
   // A few at a time, so that a flood of connections does not starve the rest.
   for (int i = 0; i < 16; ++i) {
     sockaddr_in peer = {};
     socklen_t size = sizeof(peer);
-    const int fd = accept4(listener_, reinterpret_cast<sockaddr*>(&peer), &size,
+    const int fd = accept4(listener, reinterpret_cast<sockaddr*>(&peer), &size,
                            SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0) {
-      AcceptOne(fd, ntohl(peer.sin_addr.s_addr));
+      AcceptOne(fd, ntohl(peer.sin_addr.s_addr),
+                listener == listeners_.tls_listener);
     } else if ((errno == EMFILE || errno == ENFILE) && spare_ >= 0) {
       // Refuse it, or the listener would stay ready for ever.
       close(spare_);
-      const int refused = accept(listener_, nullptr, nullptr);
+      const int refused = accept(listener, nullptr, nullptr);
       if (refused >= 0) close(refused);
       spare_ = OpenSpare();
     } else if (errno != EINTR && errno != ECONNABORTED) {
@@ -102,7 +108,7 @@ void Worker::Accept() {
   }
 }
 
-void Worker::AcceptOne(int fd, uint32_t asker) {
+void Worker::AcceptOne(int fd, uint32_t asker, bool tls) {
   sockaddr_in here = {};
   socklen_t size = sizeof(here);
   getsockname(fd, reinterpret_cast<sockaddr*>(&here), &size);
@@ -115,8 +121,9 @@ void Worker::AcceptOne(int fd, uint32_t asker) {
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   const auto index = static_cast<size_t>(fd);
   if (slots_.size() <= index) slots_.resize(index + 64);
-  slots_[index].connection =
-      std::make_unique<Connection>(fd, address, asker, this);
+  slots_[index].connection = std::make_unique<Connection>(
+      fd, tls ? listeners_.tls->Accept(fd) : std::make_unique<PlainStream>(fd),
+      address, asker, this);
   slots_[index].serial = next_serial_++;
   connections_.fetch_add(1, std::memory_order_relaxed);
   epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,

@@ -11,13 +11,22 @@
 
 #include "tests/fake_web/connection.h"
 #include "tests/fake_web/server.h"
+#include "tests/fake_web/tls_server.h"
 
 namespace gannet::fake_web {
 
 class Worker final : public ConnectionContext {
  public:
-  // `listener`, `responder` and `log` must outlive the worker.
-  Worker(int listener, Responder* responder, RequestLog* log);
+  // Where connections come from. `tls` is null, and `tls_listener` -1, if there
+  // is no TLS port.
+  struct Listeners {
+    int listener = -1;
+    int tls_listener = -1;
+    TlsServer* tls = nullptr;
+  };
+
+  // `listeners`, `responder` and `log` must outlive the worker.
+  Worker(Listeners listeners, Responder* responder, RequestLog* log);
   ~Worker();
 
   void Run();
@@ -40,13 +49,14 @@ class Worker final : public ConnectionContext {
     uint64_t serial = 0;
   };
 
-  void Accept();
-  void AcceptOne(int fd, uint32_t asker);
+  void Listen(int fd, uint32_t events);
+  void Accept(int listener);
+  void AcceptOne(int fd, uint32_t asker, bool tls);
   void RunConnection(int fd, uint32_t events);
   void RunTimers();
   int TimeoutMs() const;
 
-  const int listener_;
+  const Listeners listeners_;
   Responder* const responder_;
   RequestLog* const log_;
   const int epoll_;

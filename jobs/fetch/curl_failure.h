@@ -1,0 +1,24 @@
+// What a libcurl transfer ended with, in our words: libcurl has one code for
+// many failures of TLS and connections, so its other signs are read too. A
+// function; thread-safe.
+#pragma once
+
+#include <curl/curl.h>
+
+#include <string_view>
+
+#include "jobs/fetch/failure.h"
+
+namespace gannet::jobs {
+
+struct CurlEnd {
+  CURLcode code = CURLE_OK;
+  long os_error = 0;           // CURLINFO_OS_ERRNO: of connect().
+  long verify_result = 0;      // CURLINFO_SSL_VERIFYRESULT: X509_V_ERR_...
+  std::string_view text;       // The error buffer; OpenSSL's reason is in it.
+  bool was_tls_begun = false;  // TCP was connected, TLS was not.
+};
+
+Failure FailureOf(const CurlEnd& end);
+
+}  // namespace gannet::jobs
