@@ -55,6 +55,7 @@ if [ $long -eq 1 ]; then export GANNET_TEST_LONG=1; else unset GANNET_TEST_LONG;
 
 # Manuals: real HTML. Tests that miss them are skipped and say so.
 GANNET_TEST_PACKAGES=(libarchive-tools postgresql-doc-15 chromium chromium-driver prometheus)
+GANNET_TEST_PACKAGES+=(nginx-light openssl)  # A web with TLS.
 # What deploy/ is judged by: promtool, lintian, systemd in a machine of its own, man,
 # the shells of the completions, a reader of compose files.
 GANNET_TEST_PACKAGES+=(lintian systemd iproute2 man-db zsh fish python3-yaml)
@@ -62,7 +63,7 @@ if [ $long -eq 1 ]; then GANNET_TEST_PACKAGES+=(libstdc++-12-doc); fi
 packages=("${GANNET_BUILD_PACKAGES[@]}" "${GANNET_TEST_PACKAGES[@]}")
 if [ $fuzz -eq 1 ] || [ $long -eq 1 ]; then packages+=(clang libclang-rt-14-dev); fi
 if [ $long -eq 1 ]; then packages+=(clang-format); fi
-if [ $bench -eq 1 ]; then packages+=(wrk nginx-light wget2 python3-scrapy postgresql-doc-15); fi
+if [ $bench -eq 1 ]; then packages+=(wrk wget2 python3-scrapy postgresql-doc-15); fi
 gannet_install "${packages[@]}"
 
 results=() # What summary.py counts.
