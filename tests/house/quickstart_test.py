@@ -97,7 +97,8 @@ class Quickstart(unittest.TestCase):
     def test_three_sites_crawl_a_fake_web_and_do_so_again(self):
         data = self.project / "build/quickstart/fake"
         truth = subprocess.run([FAKEWEB, "truth", "reachable", "--hosts", "30", "--pages", "450",
-                                "--nasty", "all,-stall", "--max-path-depth", "12",
+                                "--https", "0.5", "--nasty", "all,-stall,-tls-stall",
+                                "--max-path-depth", "12",
                                 "--max-query-parameters", "6"],
                                check=True, capture_output=True, text=True).stdout
         for _ in range(2):

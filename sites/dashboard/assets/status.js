@@ -159,10 +159,21 @@ function showOutcomes(status) {
     return part;
   }));
   stack.setAttribute('aria-label', OUTCOMES.map((name) => `${name} ${format.share(sizes[name] ?? 0, total)}`).join(', '));
-  byId('outcomes').replaceChildren(...OUTCOMES.map((name) => el('tr', {'data-part': name === 'unchanged' ? 'of' : null},
-    el('th', {scope: 'row'}, el('span', {class: 'dot', 'data-kind': name}), name),
-    el('td', {class: 'number'}, round ? format.number(round[name]) : '–'),
-    el('td', {class: 'number'}, all ? format.number(all[name]) : '–'))));
+  const row = (name, kind, isPart, ofRound, ofAll) => el('tr', {'data-part': isPart ? 'of' : null},
+    el('th', {scope: 'row'}, el('span', {class: 'dot', 'data-kind': kind}), name),
+    el('td', {class: 'number'}, ofRound), el('td', {class: 'number'}, ofAll));
+  byId('outcomes').replaceChildren(...OUTCOMES.flatMap((name) => [
+    row(name, name, name === 'unchanged', round ? format.number(round[name]) : '–',
+      all ? format.number(all[name]) : '–'),
+    // What went wrong: "tls expired", "connect refused".
+    ...(name === 'failed' ? mostFailures(status).map(([kind, pages]) =>
+      row(kind.replaceAll('_', ' '), 'failed', true, '', format.number(pages))) : [])]));
+}
+
+// The kinds that failed most since the agent started.
+function mostFailures(status) {
+  return Object.entries(status.agent?.lifetime?.failures ?? {})
+    .sort(([, a], [, b]) => b - a).slice(0, 5);
 }
 
 function showNumbers(status) {
@@ -201,6 +212,11 @@ export function showBanners(status, lost) {
   if (least && status.free_bytes < least) {
     banners.push(['error', 'The disk is nearly full', `${format.bytes(status.free_bytes)} are free, ` +
       `and rounds stop below ${format.bytes(least)}: make room, or release archive files.`]);
+  }
+  const progress = status?.agent?.progress;
+  if (rounds?.state === 'running' && progress?.held_back_seconds >= 1) {
+    banners.push(['warning', 'This machine is busy', 'Its network thread cannot keep up, so fewer ' +
+      'connections are begun. No page fails for that; a lower fetch.connections, or more CPU time, helps.']);
   }
   const reload = status?.agent?.reload;
   if (reload && !reload.successful) {

@@ -16,7 +16,7 @@ WITHIN = 60  # Seconds, as the guide promises.
 class Block(CommandsTest):
     def start(self) -> None:
         self.crawl = self.lab(["tokyo", "zurich", "lima"], web=WEB, **SLOWLY)
-        self.crawl.inject(["/".join(url.split("/")[:3]) + "/" for url in self.crawl.web.truth()])
+        self.crawl.inject([url for url in self.crawl.web.truth() if url.split("/", 3)[3] == ""])
         hosts = collections.Counter(url.split("/")[2] for url in self.crawl.web.truth())
         [(self.host, self.pages)] = hosts.most_common(1)
         self.domain = self.host.removeprefix("www.")

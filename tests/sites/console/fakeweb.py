@@ -5,9 +5,11 @@ Usage of each test: NAME_test.py GANNET MAKE_CRAWLED_SITE FAKEWEB
 
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
 
 from console import ConsoleTest, GANNET
 
@@ -21,14 +23,14 @@ class FakeWeb:
 
     def __init__(self, *flags: str, serve: tuple = ()):
         self.flags = flags if "--https" in flags else ("--https", HTTPS, *flags)
-        self.process = subprocess.Popen(
-            [FAKEWEB, "serve", "--json", "--tls-port", "0", *self.flags, *serve],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        first = json.loads(self.process.stdout.readline())
+        with tempfile.NamedTemporaryFile(suffix=".pem") as ca:
+            self.process = subprocess.Popen(
+                [FAKEWEB, "serve", "--json", "--tls-port", "0", "--ca-out", ca.name, *self.flags,
+                 *serve], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            first = json.loads(self.process.stdout.readline())
+            self.ca = pathlib.Path(ca.name).read_text()
         self.port, self.seed = first["port"], first["seed"]
         self.ports = f"{self.port},{first['tls_port']}"
-        self.ca = subprocess.run([FAKEWEB, "ca", *self.flags], capture_output=True, text=True,
-                                 check=True).stdout
 
     def stop(self):
         self.process.send_signal(signal.SIGINT)
