@@ -167,7 +167,10 @@ class RefusedAddressTest : public testing::Test {
     const proto::PageRecord record = Record(url);
     EXPECT_EQ(record.state(), proto::FAILED) << url;
     EXPECT_EQ(record.place(), proto::FINISHED) << url;
-    EXPECT_EQ(record.finished_reason(), "address_refused: " + why) << url;
+    EXPECT_EQ(
+        record.finished_reason(),
+        "address_refused: the address may not be connected to (" + why + ")")
+        << url;
   }
 
   TemporaryFolder folder_;
@@ -278,7 +281,7 @@ TEST_F(RefusedAddressTest, NoNameLeadsIntoAPrivateRange) {
     const proto::PageRecord record = Record(url);
     EXPECT_EQ(record.state(), proto::FAILED) << c.address;
     EXPECT_TRUE(record.finished_reason().starts_with("address_refused: ") &&
-                record.finished_reason().ends_with(c.what))
+                record.finished_reason().ends_with(std::string(c.what) + ")"))
         << c.address << ": " << record.finished_reason();
   }
   EXPECT_EQ(listener_.Connections(), 0);

@@ -128,7 +128,7 @@ TEST(MetricsTest, WhatIsNotKnownIsNotSaid) {
   status.mutable_agent();
   text = MetricsText(status, {}, {});
   EXPECT_THAT(text, Not(HasSubstr("last_success_timestamp")));
-  EXPECT_THAT(text, Not(HasSubstr("certificate")));
+  EXPECT_THAT(text, Not(HasSubstr("gannet_certificate")));
   status.mutable_agent()->mutable_last_success()->set_seconds(1700000000);
   status.mutable_agent()->mutable_certificate_expires()->set_seconds(
       1800000000);
