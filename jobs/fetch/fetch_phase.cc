@@ -9,6 +9,7 @@
 
 #include "jobs/fetch/steady_now.h"
 #include "jobs/fetch/thread_name.h"
+#include "jobs/fetch/thread_priority.h"
 #include "jobs/fetch/work_queue.h"
 
 namespace gannet::jobs {
@@ -63,6 +64,7 @@ absl::Status FetchPhase::Run(storage::SiteStore& store, size_t sites,
   std::atomic<int64_t> patience_ends_ns = std::numeric_limits<int64_t>::max();
   const auto work = [&](int number) {
     NameThread("parse-" + std::to_string(number));
+    YieldToNetwork();
     PageWorker worker(settings_.page, &store);
     while (std::optional<Answer> answer = answers.Pop()) {
       committer.WaitForRoom();
