@@ -10,6 +10,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import typing
 
 IS_LONG = os.environ.get("GANNET_TEST_LONG") == "1"
 
@@ -23,6 +24,12 @@ LIMITS = {"max_path_depth": 12, "max_query_parameters": 6}
 def url_of(fields: list[str]) -> str:
     """Of a line of the server's log: the URL that was asked for."""
     return f"{fields[10].strip()}://{fields[2]}{fields[5]}"
+
+
+class Reached(typing.NamedTuple):
+    """How a site reaches a web."""
+    connect_to: str
+    ca_file: pathlib.Path
 
 
 class FakeWeb:
@@ -86,7 +93,8 @@ SLOW = int(os.environ.get("GANNET_TEST_SLOW", "1"))
 class Site:
     """A data folder, and gannet's commands on it."""
 
-    def __init__(self, program: str, folder: pathlib.Path, web: FakeWeb, **fetch: object) -> None:
+    def __init__(self, program: str, folder: pathlib.Path, web: "FakeWeb | Reached",
+                 **fetch: object) -> None:
         self.program = program
         self.folder = folder
         settings = {"delay": "20ms", "connect_to": f'"{web.connect_to}"', "ca_file": web.ca_file,

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import unittest
 
-from crawl_processes import SLOW, Site
+from crawl_processes import SLOW, Reached, Site
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench/crawl"))
 import certificates  # noqa: E402
@@ -53,9 +53,8 @@ class TlsTest(unittest.TestCase):
             place.chmod(0o755)
             port, tls_port = web.free_port(), web.free_port()
             with web.serve(port, tls_port, HOSTS, log=place / "asked.tsv") as running:
-                site = Site(GANNET, place / "site", port, delay="0s",
-                            connect_to=f'"127.0.0.1:{port},{tls_port}"',
-                            ca_file=f'"{running.root}"', timeout=f"{60 * SLOW}s",
+                reached = Reached(f"127.0.0.1:{port},{tls_port}", running.root)
+                site = Site(GANNET, place / "site", reached, delay="0s", timeout=f"{60 * SLOW}s",
                             first_byte_timeout=f"{30 * SLOW}s", connect_timeout=f"{30 * SLOW}s")
                 # The manual links to the real web, which this one has no certificates for.
                 settings = site.folder / "site.yaml"

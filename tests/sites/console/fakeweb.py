@@ -56,10 +56,11 @@ class FakeWebTest(ConsoleTest):
         """A site.yaml for that web, with waits that suit loopback."""
         if "connect_timeout" not in fetch:
             fetch += ", connect_timeout: 2s"
-        self.write("site/web-ca.pem", web.ca)
+        # Outside: a backup of the site is restored elsewhere.
+        ca_file = self.folder / self.write("web-ca.pem", web.ca)
         self.write("site/site.yaml",
                    f'fetch: {{delay: 20ms, retry_delay: 200ms, '
-                   f'connect_to: "127.0.0.0/8:{web.ports}", ca_file: web-ca.pem{fetch}}}\n'
+                   f'connect_to: "127.0.0.0/8:{web.ports}", ca_file: {ca_file}{fetch}}}\n'
                    f'archive: {{min_free: 0}}\n{more}\n')
         return "site"
 
