@@ -1,0 +1,138 @@
+// Whom https connections believe, and the sessions that they share: a client
+// with libcurl as the crawler has it, against a web with a CA of its own.
+#include "jobs/fetch/tls_trust.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "absl/time/clock.h"
+#include "jobs/fetch/single_fetch.h"
+#include "jobs/fetch/tls_session_cache.h"
+#include "tests/fake_web/certificate_maker.h"
+#include "tests/fake_web/server.h"
+#include "tests/temporary_folder.h"
+
+namespace gannet::jobs {
+namespace {
+
+using testing::HasSubstr;
+
+struct ContextDeleter {
+  void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
+};
+using Context = std::unique_ptr<SSL_CTX, ContextDeleter>;
+
+class TlsSessionCacheTest : public testing::Test {
+ protected:
+  SslSession Session() {
+    SslSession session(SSL_SESSION_new());
+    SSL_SESSION_set_protocol_version(session.get(), TLS1_2_VERSION);
+    SSL_SESSION_set_cipher(
+        session.get(),
+        sk_SSL_CIPHER_value(SSL_CTX_get_ciphers(context_.get()), 0));
+    return session;
+  }
+
+  Context context_{SSL_CTX_new(TLS_client_method())};
+};
+
+TEST_F(TlsSessionCacheTest, ASessionIsFoundByItsServerUntilItExpires) {
+  TlsSessionCache cache(1 << 20);
+  const SslSession session = Session();
+  EXPECT_EQ(cache.Find("a.example"), nullptr);
+  cache.Put("a.example", session.get());
+  EXPECT_NE(cache.Find("a.example"), nullptr);
+  EXPECT_EQ(cache.Find("b.example"), nullptr);
+  SSL_SESSION_set_time(session.get(), 1000);
+  cache.Put("a.example", session.get());
+  EXPECT_EQ(cache.Find("a.example"), nullptr);
+  EXPECT_EQ(cache.bytes(), 0u);
+}
+
+TEST_F(TlsSessionCacheTest, AFullCacheForgetsTheOldestServers) {
+  TlsSessionCache cache(10'000);
+  const SslSession session = Session();
+  for (int i = 0; i < 1000; ++i) {
+    cache.Put(fmt::format("host{}.example", i), session.get());
+    ASSERT_LE(cache.bytes(), 10'000u);
+  }
+  EXPECT_EQ(cache.Find("host0.example"), nullptr);
+  EXPECT_NE(cache.Find("host999.example"), nullptr);
+  cache.Clear();
+  EXPECT_EQ(cache.Find("host999.example"), nullptr);
+  EXPECT_EQ(cache.bytes(), 0u);
+}
+
+class TlsTrustTest : public testing::Test {
+ protected:
+  TlsTrustTest() {
+    fake_web::WebOptions options;
+    options.hosts = 4;
+    options.pages = 20;
+    options.https_share = 1;
+    web_ = fake_web::Web::Create(options).value();
+    server_ =
+        fake_web::Server::Start(web_.get(), &clock_, {.tls_port = 0}).value();
+    url_ = storage::Url::Parse(web_->Url(web_->Seeds()[0])).value();
+  }
+
+  void WriteCaOf(uint64_t seed) {
+    std::ofstream(file_) << fake_web::CertificateMaker(seed).CaPem();
+  }
+
+  std::unique_ptr<SingleFetch> Fetch() {
+    FetchSettings settings;
+    settings.download.user_agent = "gannet/test";
+    settings.download.ca_file = file_;
+    settings.connect_to =
+        ConnectTo::Parse(fmt::format("127.0.0.1:{},{}", server_->port(),
+                                     server_->tls_port()))
+            .value();
+    return SingleFetch::Create(settings).value();
+  }
+
+  TemporaryFolder folder_;
+  const std::string file_ = folder_.path() + "/ca.pem";
+  fake_web::WebClock clock_;
+  std::unique_ptr<fake_web::Web> web_;
+  std::unique_ptr<fake_web::Server> server_;
+  storage::Url url_;
+};
+
+TEST_F(TlsTrustTest, AFileThatChangesIsReadAgainWithoutARestart) {
+  WriteCaOf(/*seed=*/99);
+  EXPECT_EQ(Fetch()->Get(url_).failure, Failure::kTlsUnknownIssuer);
+  WriteCaOf(/*seed=*/1);
+  EXPECT_EQ(Fetch()->Get(url_).failure, Failure::kNone);
+  // Who is no longer trusted is not let in by an old session either.
+  WriteCaOf(/*seed=*/99);
+  EXPECT_EQ(Fetch()->Get(url_).failure, Failure::kTlsUnknownIssuer);
+}
+
+TEST_F(TlsTrustTest, WhileItIsInUseAFileThatBreaksChangesNothing) {
+  WriteCaOf(/*seed=*/1);
+  const std::unique_ptr<SingleFetch> fetch = Fetch();
+  std::ofstream(file_) << "half of a certif";
+  absl::SleepFor(absl::Milliseconds(1100));  // It is looked at once a second.
+  EXPECT_EQ(fetch->Get(url_).failure, Failure::kNone);
+  // Whoever begins now is told.
+  const absl::Status now = TlsTrust::For(file_).status();
+  EXPECT_EQ(now.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(now.message()), HasSubstr("fetch.ca_file"));
+}
+
+TEST_F(TlsTrustTest, AllWhoNameAFileShareWhatWasReadAndTheSessions) {
+  WriteCaOf(/*seed=*/1);
+  EXPECT_EQ(Fetch()->Get(url_).failure, Failure::kNone);
+  TlsTrust* const trust = TlsTrust::For(file_).value();
+  EXPECT_EQ(trust, TlsTrust::For(file_).value());
+  EXPECT_GT(trust->session_bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace gannet::jobs
