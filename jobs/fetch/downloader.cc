@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "jobs/fetch/curl_failure.h"
+#include "jobs/fetch/easy_handle.h"
 #include "jobs/fetch/steady_now.h"
 
 namespace gannet::jobs {
@@ -20,18 +21,6 @@ constexpr size_t kMultis = 64;
 // Of a body, on the server's word alone.
 constexpr size_t kMostReserved = 64 << 10;
 
-struct ListDeleter {
-  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
-};
-using List = std::unique_ptr<curl_slist, ListDeleter>;
-
-void Append(List& list, const std::string& line) {
-  list.reset(curl_slist_append(list.release(), line.c_str()));
-}
-
-// libcurl takes 0 for its default of five minutes.
-constexpr long kNever = 24 * 3600 * 1000L;
-
 }  // namespace
 
 struct Downloader::Multi {
@@ -41,7 +30,9 @@ struct Downloader::Multi {
 };
 
 struct Downloader::Slot {
-  CURL* easy = nullptr;
+  explicit Slot(const DownloadSettings& settings) : handle(settings) {}
+
+  EasyHandle handle;
   Downloader* owner = nullptr;
   Multi* multi = nullptr;
   uint64_t id = 0;
@@ -53,13 +44,6 @@ struct Downloader::Slot {
   absl::Duration late;     // The loop's, when it was asked.
   int64_t bytes_seen = 0;  // When the speed was looked at last.
   int socket_error = 0;    // Why there was no socket.
-  // What the handle has been told, and need not be told again.
-  List headers;
-  bool headers_are_plain = false;  // No validators among them.
-  bool headers_compressed = false;
-  List connect_to;
-  Address address;
-  uint16_t port = 0;
   bool head_complete = false;
   size_t header_bytes = 0;
   char error[CURL_ERROR_SIZE] = {};
@@ -107,10 +91,10 @@ Downloader::Downloader(DownloadSettings settings, TlsTrust* trust,
 Downloader::~Downloader() {
   for (const std::unique_ptr<Slot>& slot : slots_) {
     if (slot->is_active) {
-      curl_multi_remove_handle(slot->multi->handle, slot->easy);
+      curl_multi_remove_handle(slot->multi->handle, slot->handle.get());
     }
-    curl_easy_cleanup(slot->easy);
   }
+  slots_.clear();
   // Closing idle connections calls OnSocket, which needs the loop.
   for (const std::unique_ptr<Multi>& multi : multis_) {
     curl_multi_cleanup(multi->handle);
@@ -119,10 +103,9 @@ Downloader::~Downloader() {
 
 Downloader::Slot* Downloader::TakeSlot() {
   if (free_.empty()) {
-    slots_.push_back(std::make_unique<Slot>());
+    slots_.push_back(std::make_unique<Slot>(settings_));
     slots_.back()->owner = this;
-    slots_.back()->easy = curl_easy_init();
-    SetUp(*slots_.back());
+    SetCallbacks(*slots_.back());
     return slots_.back().get();
   }
   Slot* slot = free_.back();
@@ -130,9 +113,8 @@ Downloader::Slot* Downloader::TakeSlot() {
   return slot;
 }
 
-// What is the same for all requests is set once in a handle's life.
-void Downloader::SetUp(Slot& slot) {
-  CURL* easy = slot.easy;
+void Downloader::SetCallbacks(Slot& slot) {
+  CURL* easy = slot.handle.get();
   const auto set = [easy](CURLoption option, auto value) {
     curl_easy_setopt(easy, option, value);
   };
@@ -148,83 +130,10 @@ void Downloader::SetUp(Slot& slot) {
   set(CURLOPT_VERBOSE, 1L);
   set(CURLOPT_DEBUGFUNCTION, OnDebug);
   set(CURLOPT_DEBUGDATA, &slot);
-
-  set(CURLOPT_PROTOCOLS_STR, "http,https");
-  set(CURLOPT_FOLLOWLOCATION, 0L);
-  set(CURLOPT_PATH_AS_IS, 1L);
-  set(CURLOPT_NOSIGNAL, 1L);
-  set(CURLOPT_HTTP_VERSION,
-      static_cast<long>(settings_.http2 ? CURL_HTTP_VERSION_2TLS
-                                        : CURL_HTTP_VERSION_1_1));
-  // Bodies are archived as they came; who reads them decodes.
-  set(CURLOPT_HTTP_CONTENT_DECODING, 0L);
-  set(CURLOPT_PROXY, settings_.proxy.c_str());
-  if (!settings_.source_address.empty()) {
-    set(CURLOPT_INTERFACE, ("host!" + settings_.source_address).c_str());
-  }
-  // Whom to trust, and sessions, are TlsTrust's.
-  set(CURLOPT_CAINFO, static_cast<const char*>(nullptr));
-  set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));
-  set(CURLOPT_SSL_SESSIONID_CACHE, 0L);
   set(CURLOPT_SSL_CTX_FUNCTION, OnTlsContext);
   set(CURLOPT_SSL_CTX_DATA, &slot);
-  set(CURLOPT_USERAGENT, settings_.user_agent.c_str());
-  set(CURLOPT_CONNECTTIMEOUT_MS, kNever);  // CheckDeadlines() sees to it.
   set(CURLOPT_PREREQFUNCTION, OnConnected);
   set(CURLOPT_PREREQDATA, &slot);
-  if (settings_.bandwidth > 0) {
-    set(CURLOPT_MAX_RECV_SPEED_LARGE,
-        static_cast<curl_off_t>(settings_.bandwidth));
-  }
-  // Names are resolved before they come here; otherwise each request would
-  // prune the whole cache.
-  set(CURLOPT_DNS_CACHE_TIMEOUT, -1L);
-  set(CURLOPT_TCP_NODELAY, 1L);
-}
-
-void Downloader::SetHeaders(Slot& slot) {
-  const Request& request = slot.request;
-  // A slot asks for page after page with the same fields.
-  const bool is_plain =
-      request.if_none_match.empty() && request.if_modified_since.empty();
-  if (is_plain && slot.headers_are_plain &&
-      slot.headers_compressed == request.compressed) {
-    return;
-  }
-  slot.headers_are_plain = is_plain;
-  slot.headers_compressed = request.compressed;
-  slot.headers.reset();
-  Append(slot.headers, "Accept: " + settings_.accept);
-  if (!settings_.accept_language.empty()) {
-    Append(slot.headers, "Accept-Language: " + settings_.accept_language);
-  }
-  Append(slot.headers, request.compressed
-                           ? "Accept-Encoding: gzip, deflate, br, zstd"
-                           : "Accept-Encoding: identity");
-  if (!request.if_none_match.empty()) {
-    Append(slot.headers, "If-None-Match: " + request.if_none_match);
-  }
-  if (!request.if_modified_since.empty()) {
-    Append(slot.headers, "If-Modified-Since: " + request.if_modified_since);
-  }
-  curl_easy_setopt(slot.easy, CURLOPT_HTTPHEADER, slot.headers.get());
-}
-
-void Downloader::SetAddress(Slot& slot) {
-  const Request& request = slot.request;
-  if (slot.connect_to != nullptr && slot.port == request.port &&
-      slot.address == request.address) {
-    return;
-  }
-  slot.address = request.address;
-  slot.port = request.port;
-  slot.connect_to.reset();
-  const std::string address = request.address.ToString();
-  Append(slot.connect_to,
-         request.address.is_ipv4()
-             ? fmt::format("::{}:{}", address, request.port)
-             : fmt::format("::[{}]:{}", address, request.port));
-  curl_easy_setopt(slot.easy, CURLOPT_CONNECT_TO, slot.connect_to.get());
 }
 
 void Downloader::Start(uint64_t id, Request request) {
@@ -244,19 +153,14 @@ void Downloader::Start(uint64_t id, Request request) {
   slot.header_bytes = 0;
   slot.error[0] = 0;
 
-  SetHeaders(slot);
-  if (settings_.proxy.empty()) SetAddress(slot);
-  curl_easy_setopt(slot.easy, CURLOPT_URL, slot.request.url.c_str());
-  curl_easy_setopt(
-      slot.easy, CURLOPT_REQUEST_TARGET,
-      settings_.proxy.empty() ? slot.request.target.c_str() : nullptr);
+  slot.handle.SetRequest(slot.request);
   ++active_;
   const absl::Time now = loop_->ServedNow();
   connects_.Add(now + settings_.connect_timeout, &slot, slot.connect);
   first_bytes_.Add(now + settings_.first_byte_timeout, &slot, slot.first_byte);
   ends_.Add(now + settings_.timeout, &slot, slot.end);
   // Only asks for a call of OnTime(); nothing is sent yet.
-  curl_multi_add_handle(slot.multi->handle, slot.easy);
+  curl_multi_add_handle(slot.multi->handle, slot.handle.get());
 }
 
 size_t Downloader::OnHeader(char* data, size_t size, size_t count,
@@ -307,7 +211,7 @@ size_t Downloader::OnBody(char* data, size_t size, size_t count,
   if (slot.response.body.empty()) {
     // Room for all of it at once, if the server says how much, and is believed.
     curl_off_t announced = 0;
-    curl_easy_getinfo(slot.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T,
+    curl_easy_getinfo(slot.handle.get(), CURLINFO_CONTENT_LENGTH_DOWNLOAD_T,
                       &announced);
     slot.response.body.reserve(static_cast<size_t>(std::clamp<curl_off_t>(
         announced, static_cast<curl_off_t>(length),
@@ -415,9 +319,9 @@ void Downloader::Finish(Slot& slot, CURLcode code) {
   curl_off_t connect_us = 0;
   long connections = 0;
   long status = 0;
-  curl_easy_getinfo(slot.easy, CURLINFO_RESPONSE_CODE, &status);
-  curl_easy_getinfo(slot.easy, CURLINFO_NUM_CONNECTS, &connections);
-  curl_easy_getinfo(slot.easy, CURLINFO_CONNECT_TIME_T, &connect_us);
+  curl_easy_getinfo(slot.handle.get(), CURLINFO_RESPONSE_CODE, &status);
+  curl_easy_getinfo(slot.handle.get(), CURLINFO_NUM_CONNECTS, &connections);
+  curl_easy_getinfo(slot.handle.get(), CURLINFO_CONNECT_TIME_T, &connect_us);
   Response response = std::move(slot.response);
   response.status = static_cast<int>(status);
   // A sample that the loop took too late would be its own time, not the host's.
@@ -426,15 +330,15 @@ void Downloader::Finish(Slot& slot, CURLcode code) {
   }
   if (response.failure == Failure::kNone && !response.is_cut) {
     if (code != CURLE_OK) {
-      curl_easy_getinfo(slot.easy, CURLINFO_SSL_VERIFYRESULT,
+      curl_easy_getinfo(slot.handle.get(), CURLINFO_SSL_VERIFYRESULT,
                         &end.verify_result);
-      curl_easy_getinfo(slot.easy, CURLINFO_OS_ERRNO, &end.os_error);
+      curl_easy_getinfo(slot.handle.get(), CURLINFO_OS_ERRNO, &end.os_error);
       if (slot.socket_error != 0) end.os_error = slot.socket_error;
       end.was_in_handshake = slot.is_tls_begun && slot.connect.is_taken();
     }
     response.failure = FailureOf(end);
   }
-  curl_multi_remove_handle(slot.multi->handle, slot.easy);
+  curl_multi_remove_handle(slot.multi->handle, slot.handle.get());
   if (response.failure != Failure::kNone && response.detail.empty()) {
     response.detail = slot.socket_error != 0 ? std::strerror(slot.socket_error)
                       : slot.error[0] != 0   ? slot.error

@@ -19,53 +19,18 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "jobs/fetch/address.h"
 #include "jobs/fetch/deadline_queue.h"
+#include "jobs/fetch/download_request.h"
 #include "jobs/fetch/event_loop.h"
 #include "jobs/fetch/response.h"
 #include "jobs/fetch/tls_trust.h"
 
 namespace gannet::jobs {
-
-struct DownloadSettings {
-  std::string user_agent;
-  std::string accept =
-      "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-  std::string accept_language;  // Not sent if empty.
-  size_t max_header_bytes = 64 << 10;
-  absl::Duration connect_timeout = absl::Seconds(10);
-  absl::Duration first_byte_timeout = absl::Seconds(20);
-  absl::Duration timeout = absl::Minutes(2);
-  // Less than this over `min_speed_time` ends a transfer.
-  int64_t min_speed = 200;  // Bytes a second.
-  absl::Duration min_speed_time = absl::Seconds(20);
-  int64_t bandwidth = 0;  // Bytes a second, of one transfer; 0: no limit.
-  bool http2 = false;
-  std::string proxy;           // Empty: none, whatever the environment says.
-  std::string source_address;  // Empty: the system's choice.
-  std::string ca_file;         // Empty: the system's.
-  // For all bodies under way together.
-  size_t memory = 256 << 20;
-  size_t max_idle_connections = 4096;
-};
-
-struct Request {
-  std::string url;     // Canonical.
-  std::string target;  // Its path and query, sent as they are.
-  uint32_t host = 0;   // Any number, the same for the same host.
-  Address address;     // Where to connect to, not through a proxy.
-  uint16_t port = 80;
-  std::string if_none_match;
-  std::string if_modified_since;
-  bool compressed = true;  // Allow content codings.
-  size_t max_bytes = 10 << 20;
-  bool keep_cut = false;  // At max_bytes it ends well, as `is_cut`.
-};
 
 class Downloader {
  public:
@@ -97,9 +62,7 @@ class Downloader {
   Downloader(DownloadSettings settings, TlsTrust* trust, EventLoop* loop,
              Permit permit, Done done);
   Slot* TakeSlot();
-  void SetUp(Slot& slot);
-  void SetHeaders(Slot& slot);
-  void SetAddress(Slot& slot);
+  void SetCallbacks(Slot& slot);
   void Finish(Slot& slot, CURLcode code);
   void Drain(Multi& multi);
   void OnFirstByte(Slot& slot);

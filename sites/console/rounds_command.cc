@@ -118,6 +118,26 @@ std::string Table(const std::vector<nlohmann::json>& reports) {
   return table.ToString();
 }
 
+// Rounds that this machine was too busy for. A moment of it is nobody's
+// concern.
+std::string BusyNotes(const std::vector<nlohmann::json>& reports) {
+  std::string text;
+  for (const nlohmann::json& report : reports) {
+    const auto network = report.find("network");
+    if (network == report.end() || !network->is_object()) continue;
+    const auto held_back = network->find("held_back_seconds");
+    if (held_back == network->end() || !held_back->is_number() ||
+        held_back->get<double>() < 1) {
+      continue;
+    }
+    text += fmt::format(
+        "round {}: new connections were held back for {}: this machine was "
+        "too busy for more\n",
+        Count(report, "round"), Seconds(*network, "held_back_seconds"));
+  }
+  return text;
+}
+
 ExitCode Rounds(const Flags& flags) {
   admin::ListRoundsRequest request;
   request.set_most(static_cast<uint32_t>(flags.most));
@@ -125,7 +145,8 @@ ExitCode Rounds(const Flags& flags) {
       flags.site, &Admin::ListRounds, request,
       [](const admin::RoundReports& reply) -> std::string {
         if (reply.reports().empty()) return "no round has ended yet\n";
-        return Table(Reports(reply));
+        const std::vector<nlohmann::json> reports = Reports(reply);
+        return Table(reports) + BusyNotes(reports);
       },
       [](const admin::RoundReports& reply) -> nlohmann::json {
         return Reports(reply);

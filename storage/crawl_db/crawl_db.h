@@ -485,6 +485,7 @@ class CrawlDb {
   friend class Admission;
   explicit CrawlDb(std::unique_ptr<Store> store);
 
+  absl::Status AddToOpenRound(const proto::RoundCounts& counts);
   // Adds `urls` (sorted, distinct; stripes locked) to the edit. Without
   // `known_gain` the cash of those that are known is dropped.
   absl::StatusOr<PutCounts> AddFound(Edit& edit, absl::Span<const Found> urls,

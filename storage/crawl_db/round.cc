@@ -46,27 +46,29 @@ absl::Status CrawlDb::SetPhase(proto::RoundPhase phase) {
   return store_->Commit(edit, /*sync=*/false);
 }
 
-absl::Status CrawlDb::AddPhaseTime(proto::RoundPhase phase,
-                                   absl::Duration time) {
+absl::Status CrawlDb::AddToOpenRound(const proto::RoundCounts& counts) {
   StripeLocks locks(*store_);  // All: the journal is rewritten.
   if (store_->journal().phase() == proto::NO_ROUND) {
     return absl::FailedPreconditionError("no round is open");
   }
   Edit edit;
-  (*edit.counts.mutable_phase_us())[phase] = absl::ToInt64Microseconds(time);
+  edit.counts = counts;
   return store_->Commit(edit, /*sync=*/false);
+}
+
+absl::Status CrawlDb::AddPhaseTime(proto::RoundPhase phase,
+                                   absl::Duration time) {
+  proto::RoundCounts counts;
+  (*counts.mutable_phase_us())[phase] = absl::ToInt64Microseconds(time);
+  return AddToOpenRound(counts);
 }
 
 absl::Status CrawlDb::AddNetworkLag(absl::Duration max_lag,
                                     absl::Duration held_back) {
-  StripeLocks locks(*store_);  // All: the journal is rewritten.
-  if (store_->journal().phase() == proto::NO_ROUND) {
-    return absl::FailedPreconditionError("no round is open");
-  }
-  Edit edit;
-  edit.counts.set_max_lag_us(absl::ToInt64Microseconds(max_lag));
-  edit.counts.set_held_back_us(absl::ToInt64Microseconds(held_back));
-  return store_->Commit(edit, /*sync=*/false);
+  proto::RoundCounts counts;
+  counts.set_max_lag_us(absl::ToInt64Microseconds(max_lag));
+  counts.set_held_back_us(absl::ToInt64Microseconds(held_back));
+  return AddToOpenRound(counts);
 }
 
 absl::Status CrawlDb::PayRoot() {

@@ -3,6 +3,7 @@ or has too few file handles, which no page may fail for."""
 
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -155,6 +156,10 @@ class BusyMachine(FakeWebTest):
         self.finish(crawl, web)
         reports = self.gannet("rounds", "--json", "--data", "site").json
         self.assertGreater(max(report["network"]["max_lag_seconds"] for report in reports), 1)
+        busy = [r["round"] for r in reports if r["network"]["held_back_seconds"] >= 1]
+        told = self.gannet("rounds", "--data", "site").out
+        self.assertEqual(re.findall(r"^round (\d+): new connections were held back", told, re.M),
+                         [str(number) for number in busy])
 
     def test_connections_are_cut_to_what_the_limit_of_open_files_allows(self):
         web = self.serve("--hosts", "150", "--pages", "900", "--https", "0.5", "--latency", "100ms")
