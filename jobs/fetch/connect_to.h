@@ -24,8 +24,6 @@ class ConnectTo {
   static absl::StatusOr<ConnectTo> Parse(std::string_view text);
 
   uint16_t port(bool is_https) const { return is_https ? tls_port_ : port_; }
-  // Whether https URLs go where http URLs go.
-  bool has_one_port() const { return port_ == tls_port_; }
   bool is_range() const {
     return range_.has_value() && range_->free_bits() > 0;
   }

@@ -37,7 +37,7 @@ Failure OfHandshake(std::string_view text) {
     return text.find(what) != text.npos;
   };
   if (has("wrong version number") || has("packet length too long") ||
-      has("http request") || has("record layer failure")) {
+      has("http request")) {
     return Failure::kTlsNotTls;
   }
   if (has("unsupported protocol") || has("protocol version") ||
@@ -48,8 +48,8 @@ Failure OfHandshake(std::string_view text) {
   return Failure::kTlsHandshake;
 }
 
-Failure OfConnect(long os_error) {
-  switch (os_error) {
+Failure OfConnect(const CurlEnd& end) {
+  switch (end.os_error) {
     case ECONNREFUSED:
       return Failure::kConnectRefused;
     case ETIMEDOUT:
@@ -59,8 +59,11 @@ Failure OfConnect(long os_error) {
     case ENETDOWN:
     case EHOSTDOWN:
       return Failure::kUnreachable;
-    // What this machine has run out of.
     case EADDRNOTAVAIL:
+      // No port is left; or there never was an address of ours to go out from,
+      // where a machine has no IPv6.
+      return end.is_ipv6 ? Failure::kUnreachable : Failure::kNoSocket;
+    // What this machine has run out of.
     case EMFILE:
     case ENFILE:
     case ENOBUFS:
@@ -82,11 +85,13 @@ Failure FailureOf(const CurlEnd& end) {
     case CURLE_COULDNT_RESOLVE_PROXY:  // Other names are resolved before.
       return Failure::kNameNotFound;
     case CURLE_COULDNT_CONNECT:
-      return OfConnect(end.os_error);
+      return OfConnect(end);
     case CURLE_OPERATION_TIMEDOUT:  // The kernel's; our own come before.
       return Failure::kConnectTimeout;
-    case CURLE_INTERFACE_FAILED:
-      return Failure::kConnect;
+    case CURLE_INTERFACE_FAILED:  // bind() to fetch.source_address.
+      return Failure::kNoSocket;
+    case CURLE_OUT_OF_MEMORY:
+      return Failure::kMemory;
     case CURLE_PEER_FAILED_VERIFICATION:
       return OfCertificate(end.verify_result);
     case CURLE_SSL_CERTPROBLEM:
@@ -106,7 +111,9 @@ Failure FailureOf(const CurlEnd& end) {
     case CURLE_SEND_ERROR:
     case CURLE_HTTP2_STREAM:
     case CURLE_HTTP2:
-      return end.was_in_handshake ? Failure::kTlsHandshake : Failure::kReset;
+      return end.was_in_handshake ? Failure::kTlsHandshake
+             : end.had_answer     ? Failure::kCutShort
+                                  : Failure::kReset;
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_UNSUPPORTED_PROTOCOL:  // HTTP/0.9: not a word of HTTP.
     case CURLE_BAD_CONTENT_ENCODING:

@@ -16,7 +16,9 @@ struct CurlEnd {
   long os_error = 0;       // CURLINFO_OS_ERRNO: of connect().
   long verify_result = 0;  // CURLINFO_SSL_VERIFYRESULT: X509_V_ERR_...
   std::string_view text;   // The error buffer; OpenSSL's reason is in it.
+  bool is_ipv6 = false;
   bool was_in_handshake = false;  // TCP was connected, TLS was not.
+  bool had_answer = false;        // A part of it was there.
 };
 
 Failure FailureOf(const CurlEnd& end);

@@ -56,10 +56,9 @@ absl::StatusOr<std::unique_ptr<Downloader>> Downloader::Create(
     return absl::InternalError(
         fmt::format("libcurl does not start: {}", curl_easy_strerror(global)));
   }
-  absl::StatusOr<TlsTrust*> trust = TlsTrust::For(settings.ca_file);
-  if (!trust.ok()) return trust.status();
+  TlsTrust* const trust = TlsTrust::For(settings.ca_file);
   std::unique_ptr<Downloader> downloader(new Downloader(
-      std::move(settings), *trust, loop, std::move(permit), std::move(done)));
+      std::move(settings), trust, loop, std::move(permit), std::move(done)));
   for (size_t i = 0; i < kMultis; ++i) {
     auto multi = std::make_unique<Multi>();
     multi->owner = downloader.get();
@@ -334,7 +333,9 @@ void Downloader::Finish(Slot& slot, CURLcode code) {
                         &end.verify_result);
       curl_easy_getinfo(slot.handle.get(), CURLINFO_OS_ERRNO, &end.os_error);
       if (slot.socket_error != 0) end.os_error = slot.socket_error;
+      end.is_ipv6 = !slot.request.address.is_ipv4();
       end.was_in_handshake = slot.is_tls_begun && slot.connect.is_taken();
+      end.had_answer = !response.head.empty();
     }
     response.failure = FailureOf(end);
   }
@@ -356,7 +357,12 @@ void Downloader::Finish(Slot& slot, CURLcode code) {
   done_(slot.id, std::move(response));
 }
 
+// What was waited for is the connection, if there is none yet.
 void Downloader::TimeOut(Slot& slot, Failure failure) {
+  if (slot.connect.is_taken() && failure != Failure::kStopped) {
+    failure =
+        slot.is_tls_begun ? Failure::kTlsTimeout : Failure::kConnectTimeout;
+  }
   slot.response.failure = failure;
   Finish(slot, CURLE_OPERATION_TIMEDOUT);
 }
@@ -383,9 +389,7 @@ void Downloader::CheckSpeed(Slot& slot, absl::Time now) {
 void Downloader::CheckDeadlines() {
   const absl::Time now = loop_->ServedNow();
   while (connects_.NextDue() <= now) {
-    Slot& slot = *connects_.First();
-    TimeOut(slot, slot.is_tls_begun ? Failure::kTlsTimeout
-                                    : Failure::kConnectTimeout);
+    TimeOut(*connects_.First(), Failure::kConnectTimeout);
   }
   while (first_bytes_.NextDue() <= now) {
     TimeOut(*first_bytes_.First(), Failure::kFirstByte);

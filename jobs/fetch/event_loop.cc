@@ -102,7 +102,12 @@ void EventLoop::Run(absl::Duration at_most) {
       std::max(after - before - absl::Milliseconds(wait), absl::ZeroDuration());
   late_ += std::max(lag_ - kTolerated, absl::ZeroDuration());
   looked_at_ = after;
-  is_drained_ = count < static_cast<int>(events.size());
+  // epoll takes turns: what was ready has had one when as many were served as
+  // are watched.
+  const bool is_full = count == static_cast<int>(events.size());
+  served_ = is_full ? served_ + events.size() : 0;
+  is_drained_ = !is_full || served_ >= watched_.size();
+  if (is_drained_) served_ = 0;
   for (int i = 0; i < count; ++i) {
     const int fd = static_cast<int>(events[i].data.u64 & 0xffffffff);
     const auto generation = static_cast<uint32_t>(events[i].data.u64 >> 32);

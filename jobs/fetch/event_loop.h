@@ -51,8 +51,8 @@ class EventLoop {
   absl::Time ToSteady(absl::Time served) const { return served + late_; }
   // The time that ServedNow() has left out so far.
   absl::Duration late() const { return late_; }
-  // Whether the last Run() served all that was ready. If not, a deadline may
-  // have been kept without the loop knowing it yet.
+  // Whether all that was ready has been served. If not, a deadline may have
+  // been kept without the loop knowing it yet.
   bool is_drained() const { return is_drained_; }
 
   // Ends a Run() that waits, or the next one. From any thread, and from a
@@ -79,6 +79,7 @@ class EventLoop {
   absl::Duration lag_;
   absl::Duration late_;
   bool is_drained_ = true;
+  size_t served_ = 0;  // In turns in a row that were full.
   absl::flat_hash_map<int, Watched> watched_;
 };
 

@@ -48,7 +48,8 @@ enum class Failure : uint8_t {
   kMemory,    // Too many large answers at once.
   kNoSocket,  // No file handle or port is left.
   kStopped,   // By the operator, or the round's end.
-  kInternal,  // libcurl could not even ask.
+  // libcurl does not take the request.
+  kInternal,
 };
 inline constexpr int kFailureCount = static_cast<int>(Failure::kInternal) + 1;
 
@@ -75,9 +76,6 @@ std::vector<std::string_view> FailureKinds();
 // For people, of a failure's name or another kind; nothing if it is neither.
 std::optional<std::string_view> WordsOfKind(std::string_view kind);
 
-inline bool IsTls(Failure failure) {
-  return failure >= Failure::kTlsExpired && failure <= Failure::kTlsHandshake;
-}
 // Nobody there who speaks: of the host, not of one page.
 inline bool IsUnreachable(Failure failure) {
   return failure >= Failure::kNameNotFound && failure <= Failure::kFirstByte &&

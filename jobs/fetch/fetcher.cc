@@ -75,7 +75,6 @@ Fetcher::Fetcher(FetchSettings settings, size_t sites,
       address_check_(settings_.allow_private, settings_.allowed_addresses),
       turns_(AddressDelay(settings_, sites)),
       pace_(settings_.connections),
-      most_active_(settings_.connections),
       random_(std::random_device()()) {}
 
 // In this order: both close sockets that the loop watches.
@@ -123,8 +122,9 @@ absl::Status Fetcher::LoadFetchList() {
 }
 
 bool Fetcher::MayAsk(absl::Time now) const {
-  return !ending_ && downloader_->active() < most_active_ &&
-         downloader_->connecting() < pace_.limit() &&
+  return !ending_ &&
+         pace_.MayBegin(downloader_->active(), downloader_->connecting(),
+                        now) &&
          undelivered_ < static_cast<int64_t>(settings_.max_undelivered) &&
          static_cast<size_t>(undelivered_bytes_) + committer_->bytes() <
              settings_.max_undelivered_bytes &&
@@ -177,7 +177,8 @@ absl::Status Fetcher::Run(absl::Time deadline, const std::atomic<bool>& stop,
     view_connections_ = static_cast<int64_t>(downloader_->active());
     loop_->Run(TimeToNext(SteadyNow(), ending_ ? end_at : deadline));
     const absl::Time later = SteadyNow();
-    pace_.OnTurn(loop_->lag(), downloader_->connecting(), later);
+    pace_.OnTurn(loop_->lag(), downloader_->active(), downloader_->connecting(),
+                 /*is_wanted=*/!ending_ && turns_.NextTime() <= later, later);
     view_lag_us_ = absl::ToInt64Microseconds(loop_->lag());
     view_max_lag_us_ = absl::ToInt64Microseconds(pace_.max_lag());
     view_held_back_us_ = absl::ToInt64Microseconds(pace_.held_back());
@@ -259,9 +260,9 @@ void Fetcher::OnResponse(uint64_t id, Response response) {
   if (response.failure == Failure::kNone) {
     ++answers_;
     unreachable_hosts_ = 0;
-    without_socket_ = 0;
+    pace_.OnAnswer();
   }
-  if (response.failure == Failure::kNoSocket) NoSocket(response.detail);
+  if (response.failure == Failure::kNoSocket) NoSocket(response.detail, now);
   if (settings_.bandwidth > 0) {
     bandwidth_free_at_ =
         std::max(now, bandwidth_free_at_) +
@@ -297,9 +298,7 @@ void Fetcher::OnPage(Flight flight, Response response) {
   absl::Duration rest;
   if (outcome.host_is_unreachable) CouldNotBeReached(asked);
   if (outcome.host_is_busy || outcome.host_is_unreachable) {
-    ++asked.failures;
-    asked.last_failure = outcome.kind;
-    asked.is_dirty = true;
+    asked.CountFailure(outcome.kind);
     if (outcome.host_is_busy) {
       rest = std::min(outcome.retry_after.value_or(NextRest(asked)),
                       settings_.max_rest);
@@ -307,9 +306,8 @@ void Fetcher::OnPage(Flight flight, Response response) {
       rest = NextRest(asked);
     }
   } else if (response.failure == Failure::kNone && asked.failures > 0) {
-    asked.failures = 0;
+    asked.ForgetFailures();
     asked.rest_until = absl::InfinitePast();
-    asked.is_dirty = true;
     SaveHost(asked);
   }
   // The rest first: it is written with this answer, or before it.
@@ -323,14 +321,13 @@ void Fetcher::OnPage(Flight flight, Response response) {
 
 // This machine has no file handle or port left for a connection. Fewer at a
 // time, then: nothing is recorded as failed for that.
-void Fetcher::NoSocket(const std::string& why) {
-  most_active_ = std::max<size_t>(1, downloader_->active());
-  constexpr int kMostInVain = 1000;
-  if (++without_socket_ < kMostInVain || !error_.ok()) return;
+void Fetcher::NoSocket(const std::string& why, absl::Time now) {
+  pace_.OnNoSocket(downloader_->active(), now);
+  if (!pace_.IsHopeless(now) || !error_.ok()) return;
   error_ = absl::FailedPreconditionError(fmt::format(
       "no connection can be opened here: {}. Raise the limit of open files "
-      "(ulimit -n, or LimitNOFILE of the service), or lower fetch.connections; "
-      "the round stays open",
+      "(ulimit -n, or LimitNOFILE of the service), lower fetch.connections, or "
+      "look at fetch.source_address if you have set it; the round stays open",
       why));
 }
 

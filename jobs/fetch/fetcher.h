@@ -150,7 +150,7 @@ class Fetcher {
   void AskPage(HostState& host, uint32_t index);
   void OnResponse(uint64_t id, Response response);
   void OnPage(Flight flight, Response response);
-  void NoSocket(const std::string& why);
+  void NoSocket(const std::string& why, absl::Time now);
   void EndRound(bool release);
   absl::Duration TimeToNext(absl::Time now, absl::Time end) const;
 
@@ -204,8 +204,6 @@ class Fetcher {
   std::unique_ptr<Resolver> resolver_;
   Turns turns_;
   ConnectionPace pace_;
-  size_t most_active_;      // At most settings_.connections.
-  int without_socket_ = 0;  // Requests in a row.
   std::mt19937_64 random_;
   absl::Time started_;
   absl::Time deadline_;

@@ -241,9 +241,7 @@ void Fetcher::OnAddresses(uint32_t index, const Resolver::Result& addresses) {
 void Fetcher::FailAll(uint32_t index, Failure failure,
                       const std::string& detail) {
   HostState& state = host(index);
-  ++state.failures;
-  state.last_failure = FailureName(failure);
-  state.is_dirty = true;
+  state.CountFailure(FailureName(failure));
   SaveHost(state);
   if (failure != Failure::kAddressRefused) CouldNotBeReached(state);
   if (!error_.ok()) return;  // The pages stay.

@@ -59,7 +59,9 @@ void Fetcher::OnRobots(uint32_t asked, std::unique_ptr<RobotsQuest> quest,
     if (quest->redirects > 0) return EndQuest(*quest, /*status=*/0, "");
     // The host's own: it is tried again in its next turn, a few times.
     asker.origins[quest->origin].stage = OriginRules::Stage::kUnknown;
-    if (++asker.failures < settings_.failures_to_rest) return;
+    if (asker.failures + 1 < settings_.failures_to_rest) {
+      return asker.CountFailure(FailureName(response.failure));
+    }
     return FailAll(quest->asker, response.failure, response.detail);
   }
   RobotsAnswer answer =
@@ -71,8 +73,7 @@ void Fetcher::OnRobots(uint32_t asked, std::unique_ptr<RobotsQuest> quest,
       return EndQuest(*quest, answer.status, std::move(answer.text));
     }
     // 429 and 503 mean the host that said so, robots.txt or not.
-    ++host(asked).failures;
-    host(asked).last_failure = outcome.kind;
+    host(asked).CountFailure(outcome.kind);
     const absl::Duration rest =
         std::min(outcome.retry_after.value_or(NextRest(host(asked))),
                  settings_.max_rest);
@@ -100,7 +101,7 @@ void Fetcher::EndQuest(const RobotsQuest& quest, uint32_t status,
   const absl::Time now = absl::Now();
   origin.stage = OriginRules::Stage::kKnown;
   const bool closed = status == 0 || status >= 500 || status == 429;
-  if (!closed) asker.failures = 0;
+  if (!closed) asker.ForgetFailures();
   origin.expires = now + (closed ? std::max(settings_.closed_lifetime, at_least)
                                  : settings_.robots_lifetime);
   origin.stored.set_origin(quest.origin);

@@ -49,7 +49,7 @@ proto::HostRecord HostState::ToRecord(absl::Time now) const {
   proto::HostRecord record;
   record.set_version(1);
   record.set_failures(failures);
-  if (failures > 0) record.set_last_failure(last_failure);
+  record.set_last_failure(last_failure);
   record.set_delay_ms(absl::ToInt64Milliseconds(crawl_delay));
   if (rest_until > now) {
     record.set_rest_until_ms(storage::ToMillis(rest_until));
@@ -64,6 +64,19 @@ proto::HostRecord HostState::ToRecord(absl::Time now) const {
     }
   }
   return record;
+}
+
+void HostState::CountFailure(std::string_view kind) {
+  ++failures;
+  last_failure = kind;
+  is_dirty = true;
+}
+
+void HostState::ForgetFailures() {
+  if (failures == 0) return;
+  failures = 0;
+  last_failure.clear();
+  is_dirty = true;
 }
 
 void HostState::AddRtt(absl::Duration rtt) {

@@ -61,7 +61,7 @@ struct HostState {
   std::deque<std::unique_ptr<RobotsQuest>> quests;
   std::map<std::string, OriginRules> origins;  // By "https://host:port".
 
-  uint32_t failures = 0;     // In a row.
+  uint32_t failures = 0;     // In a row; CountFailure() adds one.
   std::string last_failure;  // Its kind.
   absl::Time rest_until = absl::InfinitePast();
   absl::Duration crawl_delay;  // What robots.txt asks for, capped.
@@ -79,6 +79,8 @@ struct HostState {
   proto::HostRecord ToRecord(absl::Time now) const;
 
   void AddRtt(absl::Duration rtt);
+  void CountFailure(std::string_view kind);
+  void ForgetFailures();
 };
 
 // What a stored robots.txt says.

@@ -52,7 +52,9 @@ void SingleFetch::RunUntil(const bool& done) {
                           absl::Duration(absl::Seconds(1))));
     const absl::Time now = SteadyNow();
     if (downloader_->NextTimeout() <= now) downloader_->OnTime();
-    if (resolver_->NextTimeout() <= now) resolver_->OnTime();
+    if (loop_->is_drained() && resolver_->NextTimeout() <= now) {
+      resolver_->OnTime();
+    }
   }
 }
 

@@ -56,23 +56,32 @@ std::string_view ServerName(const SSL* connection) {
 
 }  // namespace
 
-absl::StatusOr<TlsTrust*> TlsTrust::For(const std::string& file) {
+TlsTrust::TlsTrust(const std::string& file)
+    : is_system_(file.empty()),
+      file_(is_system_ ? SystemFile() : file),
+      store_(X509_STORE_new()) {}
+
+TlsTrust* TlsTrust::For(const std::string& file) {
   static storage::Mutex mu;
   static auto* const all = new std::map<std::string, TlsTrust*>();
   storage::MutexLock lock(&mu);
   TlsTrust*& trust = (*all)[file];
-  if (trust == nullptr) {
-    trust = new TlsTrust(file.empty() ? SystemFile() : file);
-  }
+  if (trust == nullptr) trust = new TlsTrust(file);
   storage::MutexLock trust_lock(&trust->mu_);
-  absl::Status status = trust->Refresh();
-  if (status.ok()) return trust;
-  return absl::FailedPreconditionError(fmt::format(
+  trust->Refresh().IgnoreError();  // Check() tells.
+  return trust;
+}
+
+absl::Status TlsTrust::Check() {
+  storage::MutexLock lock(&mu_);
+  const absl::Status status = Refresh();
+  if (status.ok()) return status;
+  return absl::InvalidArgumentError(fmt::format(
       "https servers cannot be checked: {}; {}", std::string(status.message()),
-      file.empty() ? "install the package ca-certificates, or name a file of "
-                     "your own in fetch.ca_file (--ca-file)"
-                   : "fetch.ca_file (--ca-file) names a file in PEM with at "
-                     "least one certificate"));
+      is_system_ ? "install the package ca-certificates, or name a file of "
+                   "your own in fetch.ca_file (--ca-file)"
+                 : "fetch.ca_file (--ca-file) names a file in PEM with at "
+                   "least one certificate"));
 }
 
 absl::Status TlsTrust::Refresh() {
@@ -82,7 +91,7 @@ absl::Status TlsTrust::Refresh() {
     return absl::NotFoundError(
         fmt::format("'{}': {}", file_, std::strerror(errno)));
   }
-  if (store_ != nullptr && IsSame(now, read_)) return absl::OkStatus();
+  if (was_read_ && IsSame(now, read_)) return absl::OkStatus();
   Store store(X509_STORE_new());
   if (store == nullptr) return absl::ResourceExhaustedError("no memory");
   ERR_clear_error();
@@ -94,6 +103,7 @@ absl::Status TlsTrust::Refresh() {
   // As libcurl's own: an intermediate in the file is trusted by itself.
   X509_STORE_set_flags(store.get(), X509_V_FLAG_PARTIAL_CHAIN);
   store_ = std::move(store);
+  was_read_ = true;
   read_ = now;
   sessions_.Clear();
   return absl::OkStatus();
@@ -117,12 +127,20 @@ void TlsTrust::SetUp(SSL_CTX* context) {
   SSL_CTX_set_info_callback(context, OnInfo);
 }
 
+void TlsTrust::Keep(SSL* connection, SSL_SESSION* session) {
+  const std::string_view server = ServerName(connection);
+  if (server.empty() || SSL_get_verify_result(connection) != X509_V_OK) return;
+  storage::MutexLock lock(&mu_);
+  // A ticket comes some time after the handshake. Of a connection that older
+  // certificates have vouched for it would outlive them.
+  if (SSL_CTX_get_cert_store(SSL_get_SSL_CTX(connection)) == store_.get()) {
+    sessions_.Put(server, session);
+  }
+}
+
 // Called for each ticket that a server sends. 0: we keep no reference.
 int TlsTrust::OnNewSession(SSL* connection, SSL_SESSION* session) {
-  const std::string_view server = ServerName(connection);
-  if (!server.empty() && SSL_get_verify_result(connection) == X509_V_OK) {
-    TrustOf(connection)->sessions_.Put(server, session);
-  }
+  TrustOf(connection)->Keep(connection, session);
   return 0;
 }
 

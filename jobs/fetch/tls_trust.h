@@ -7,7 +7,7 @@
 // certificates is compiled in (26.6 ms of CPU a connection; with this store
 // 1.2 ms), and only per multi handle. The file is looked at once a second, and
 // read again when it has changed; the sessions are forgotten then, since a
-// resumed one is not judged by certificates.
+// resumed one is not judged by certificates. Connections that are open stay.
 //
 // Thread-safe.
 #pragma once
@@ -19,7 +19,6 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "jobs/fetch/tls_session_cache.h"
 #include "storage/mutex.h"
@@ -28,15 +27,18 @@ namespace gannet::jobs {
 
 class TlsTrust {
  public:
-  // What the process has for `file` (empty: the system's certificates); it is
-  // never destroyed. kFailedPrecondition: the file cannot be read or has no
-  // certificate in it now; says what to do.
-  static absl::StatusOr<TlsTrust*> For(const std::string& file);
+  // What the process has for `file` (empty: the system's certificates), as it is
+  // now; never destroyed.
+  static TlsTrust* For(const std::string& file);
+
+  // Whether the file can be read now; if not, says what to do. What was read
+  // before stays; if nothing ever was, nobody is trusted.
+  absl::Status Check() ABSL_LOCKS_EXCLUDED(mu_);
 
   // Sets up a connection's context, as libcurl made it.
-  void SetUp(SSL_CTX* context);
+  void SetUp(SSL_CTX* context) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // As SetUp() gave it to new connections last.
+  // What the sessions take; for tests.
   size_t session_bytes() const { return sessions_.bytes(); }
 
  private:
@@ -45,17 +47,21 @@ class TlsTrust {
   };
   using Store = std::unique_ptr<X509_STORE, StoreDeleter>;
 
-  explicit TlsTrust(std::string file) : file_(std::move(file)) {}
+  explicit TlsTrust(const std::string& file);
   // Reads the file if it has changed. On an error the old store stays.
   absl::Status Refresh() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
+  // Keeps the session of a server that the certificates of today vouch for.
+  void Keep(SSL* connection, SSL_SESSION* session) ABSL_LOCKS_EXCLUDED(mu_);
   static int OnNewSession(SSL* connection, SSL_SESSION* session);
   static void OnInfo(const SSL* connection, int where, int value);
 
+  const bool is_system_;
   const std::string file_;
   TlsSessionCache sessions_{16 << 20};  // Some 10,000 servers.
   storage::Mutex mu_;
-  Store store_ ABSL_GUARDED_BY(mu_);
+  Store store_ ABSL_GUARDED_BY(mu_);  // Never null.
+  bool was_read_ ABSL_GUARDED_BY(mu_) = false;
   struct stat read_ ABSL_GUARDED_BY(mu_) = {};  // The file, when it was read.
   absl::Time looked_at_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
 };

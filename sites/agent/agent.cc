@@ -35,6 +35,12 @@ std::string Joined(const std::vector<std::string>& keys) {
   return fmt::format("{}", fmt::join(keys, " "));
 }
 
+void LogNotices(const PreparedRounds& prepared, Log& log) {
+  for (const std::string& notice : prepared.notices) {
+    log.Warning("settings_notice", {{"reason", notice}});
+  }
+}
+
 }  // namespace
 
 class Agent::Parts {
@@ -189,6 +195,7 @@ absl::Status Agent::Parts::TakeUp(const SiteConfig& file,
   absl::StatusOr<PreparedRounds> prepared = settings_.prepare(change.config);
   if (!prepared.ok()) return prepared.status();
   // Beyond this point nothing fails.
+  LogNotices(*prepared, log_);
   rounds_.SetSettings(*std::move(prepared));
   runner_.SetSchedule(change.config.crawl.schedule,
                       change.config.crawl.time_limit + kStallMargin);
@@ -229,6 +236,7 @@ absl::StatusOr<std::unique_ptr<Agent>> Agent::Start(AgentSettings settings,
                                                     Log& log) {
   absl::StatusOr<PreparedRounds> prepared = settings.prepare(settings.config);
   if (!prepared.ok()) return prepared.status();
+  LogNotices(*prepared, log);
   std::unique_ptr<SiteFederation> federation;
   if (settings.config.federation.map != MapSource::kNone) {
     auto started = SiteFederation::Start(settings.config, store, log);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "jobs/fetch/socket_budget.h"
+#include "jobs/fetch/tls_trust.h"
 
 namespace gannet::sites {
 namespace {
@@ -86,20 +87,31 @@ uint64_t RaiseFileLimit() {
 }
 
 // Connections that the process cannot have would be met as failures of
-// healthy servers. Returns what to tell the operator.
-std::string FitFileLimit(jobs::FetchSettings& fetch) {
+// healthy servers.
+void FitFileLimit(jobs::FetchSettings& fetch,
+                  std::vector<std::string>& notices) {
   const uint64_t limit = RaiseFileLimit();
   const jobs::SocketBudget budget = jobs::FitSockets(
       fetch.connections, fetch.download.max_idle_connections, limit);
   const size_t wanted = fetch.connections;
   fetch.connections = budget.connections;
   fetch.download.max_idle_connections = budget.idle;
-  if (wanted == budget.connections) return "";
-  return fmt::format(
+  if (wanted == budget.connections) return;
+  notices.push_back(fmt::format(
       "fetch.connections is {}, but this process may have only {} files open: "
       "it uses {} connections at most. Raise the limit (ulimit -n, or "
       "LimitNOFILE= of the service), or lower fetch.connections",
-      wanted, limit, budget.connections);
+      wanted, limit, budget.connections));
+}
+
+// A file that the operator named must be there; without the system's, http is
+// still crawled.
+absl::Status CheckCertificates(const FetchSection& fetch,
+                               std::vector<std::string>& notices) {
+  absl::Status status = jobs::TlsTrust::For(fetch.ca_file)->Check();
+  if (status.ok() || !fetch.ca_file.empty()) return status;
+  notices.emplace_back(status.message());
+  return absl::OkStatus();
 }
 
 void SetParse(const SiteConfig& config, jobs::ParseSettings& parse) {
@@ -169,7 +181,11 @@ absl::StatusOr<PreparedRounds> PrepareRounds(const SiteConfig& config) {
     return s;
   }
   SetFetch(config, settings.fetch.fetch);
-  prepared.notice = FitFileLimit(settings.fetch.fetch);
+  FitFileLimit(settings.fetch.fetch, prepared.notices);
+  if (absl::Status s = CheckCertificates(config.fetch, prepared.notices);
+      !s.ok()) {
+    return s;
+  }
   jobs::PageSettings& page = settings.fetch.page;
   SetParse(config, page.parse);
   page.canonicaliser = prepared.canonicaliser.get();

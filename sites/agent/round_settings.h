@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "jobs/round/round.h"
@@ -17,8 +19,8 @@ struct PreparedRounds {
   std::unique_ptr<storage::Canonicaliser> canonicaliser;
   std::unique_ptr<storage::UrlFilter> filter;
   jobs::RoundSettings settings;
-  // What the operator should know before rounds begin; empty: nothing.
-  std::string notice;
+  // What the operator should know before rounds begin.
+  std::vector<std::string> notices;
 };
 
 // kInvalidArgument if the configuration allows no crawl: above all, if it does

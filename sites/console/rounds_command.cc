@@ -131,8 +131,8 @@ std::string BusyNotes(const std::vector<nlohmann::json>& reports) {
       continue;
     }
     text += fmt::format(
-        "round {}: new connections were held back for {}: this machine was "
-        "too busy for more\n",
+        "round {}: new connections were held back for {}: this machine had no "
+        "CPU time or sockets for more\n",
         Count(report, "round"), Seconds(*network, "held_back_seconds"));
   }
   return text;

@@ -129,8 +129,8 @@ std::string FailuresText(const admin::RunCounts& counts) {
   // A moment of it is nobody's concern.
   if (counts.held_back_seconds() >= 1) {
     text += fmt::format(
-        "new connections were held back for {:.1f} s: this machine was too "
-        "busy for more (no page failed for that)\n",
+        "new connections were held back for {:.1f} s: this machine had no CPU "
+        "time or sockets for more (no page failed for that)\n",
         counts.held_back_seconds());
   }
   return text;
@@ -199,8 +199,8 @@ ExitCode RunHere(const ChosenSite& site, const SiteFlags& flags,
   }
   absl::StatusOr<PreparedRounds> prepared = PrepareRounds(site.config);
   if (!prepared.ok()) return Report(prepared.status());
-  if (!prepared->notice.empty()) {
-    fmt::print(stderr, "note: {}\n", prepared->notice);
+  for (const std::string& notice : prepared->notices) {
+    fmt::print(stderr, "note: {}\n", ForTerminal(notice));
   }
   PrepareProcess(site.config);
 

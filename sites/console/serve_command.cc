@@ -55,8 +55,9 @@ ExitCode Serve(const Flags& flags) {
   absl::StatusOr<ChosenSite> site = ReadSite(flags);
   if (!site.ok()) return Report(site.status());
   // Before anything is made: what may not crawl leaves no folder.
-  const absl::StatusOr<PreparedRounds> prepared = PrepareRounds(site->config);
-  if (!prepared.ok()) return Report(prepared.status());
+  if (auto prepared = PrepareRounds(site->config); !prepared.ok()) {
+    return Report(prepared.status());
+  }
   PrepareProcess(site->config);
   absl::StatusOr<std::unique_ptr<storage::SiteStore>> store = nullptr;
   {
@@ -67,9 +68,6 @@ ExitCode Serve(const Flags& flags) {
 
   const ServiceManager manager = ServiceManager::FromEnvironment();
   Log log(site->config.log, STDERR_FILENO, IsJournal(STDERR_FILENO));
-  if (!prepared->notice.empty()) {
-    log.Warning("connections_cut", {{"reason", prepared->notice}});
-  }
   AgentSettings settings;
   settings.config = site->config;
   settings.config_file = site->file;

@@ -20,6 +20,9 @@ namespace {
 // owner fetches anyway if it has none.
 constexpr size_t kMostHostBytes = 256 << 10;
 
+// Of a failure's kind, which is a peer's word.
+constexpr size_t kMaxFailureName = 64;
+
 // The one of `first` and `second` that was visited later, with what both have
 // of cash and history. Where neither was later, the first.
 proto::PageRecord Merged(const proto::PageRecord& first,
@@ -244,7 +247,10 @@ absl::Status CrawlDb::AddMovedHost(Edit& edit, const HostUpdate& update) {
     }
   }
   merged.set_delay_ms(std::max(merged.delay_ms(), other.delay_ms()));
-  merged.set_failures(std::max(merged.failures(), other.failures()));
+  if (merged.failures() < other.failures()) {
+    merged.set_failures(other.failures());
+    merged.set_last_failure(other.last_failure().substr(0, kMaxFailureName));
+  }
   if (merged.addresses().empty()) {
     *merged.mutable_addresses() = other.addresses();
   }

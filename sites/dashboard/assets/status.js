@@ -198,6 +198,15 @@ function say(text) {
   lastSaid = text;
 }
 
+// Connections are held back: not for the rest of a round that was late once.
+let heldBack = {seconds: 0, until: 0};
+function holdsBack(progress) {
+  const seconds = progress?.held_back_seconds ?? 0;
+  if (seconds >= 1 && seconds > heldBack.seconds) heldBack.until = Date.now() + 10_000;
+  heldBack.seconds = seconds;
+  return Date.now() < heldBack.until;
+}
+
 // What an operator must know, worst first. `lost`: why there is no new status.
 export function showBanners(status, lost) {
   const banners = [];
@@ -213,9 +222,8 @@ export function showBanners(status, lost) {
     banners.push(['error', 'The disk is nearly full', `${format.bytes(status.free_bytes)} are free, ` +
       `and rounds stop below ${format.bytes(least)}: make room, or release archive files.`]);
   }
-  const progress = status?.agent?.progress;
-  if (rounds?.state === 'running' && progress?.held_back_seconds >= 1) {
-    banners.push(['warning', 'This machine is busy', 'Its network thread cannot keep up, so fewer ' +
+  if (rounds?.state === 'running' && holdsBack(status.agent.progress)) {
+    banners.push(['warning', 'This machine is busy', 'It has no CPU time or sockets for more, so fewer ' +
       'connections are begun. No page fails for that; a lower fetch.connections, or more CPU time, helps.']);
   }
   const reload = status?.agent?.reload;

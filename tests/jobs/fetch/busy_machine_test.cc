@@ -80,21 +80,22 @@ class ConnectionPaceTest : public testing::Test {
   void Turns(int count, absl::Duration lag, size_t connecting) {
     for (int i = 0; i < count; ++i) {
       now_ += absl::Milliseconds(20) + lag;
-      pace_.OnTurn(lag, connecting, now_);
+      pace_.OnTurn(lag, /*active=*/connecting, connecting, is_wanted_, now_);
     }
   }
 
   ConnectionPace pace_{500};
+  bool is_wanted_ = true;
   absl::Time now_ = kStart;
 };
 
 TEST_F(ConnectionPaceTest, ALateLoopSetsUpFewerConnections) {
   EXPECT_EQ(pace_.limit(), 500u);
-  Turns(1, absl::Milliseconds(50), 500);
+  Turns(1, absl::Milliseconds(50), 400);
   EXPECT_EQ(pace_.limit(), 500u);
-  Turns(2, absl::Milliseconds(300), 500);
+  Turns(2, absl::Milliseconds(300), 400);
   EXPECT_EQ(pace_.limit(), 125u);
-  Turns(50, absl::Seconds(1), 500);
+  Turns(50, absl::Seconds(1), 400);
   EXPECT_EQ(pace_.limit(), ConnectionPace::kLeast);
   EXPECT_EQ(pace_.max_lag(), absl::Seconds(1));
   EXPECT_GT(pace_.held_back(), absl::Seconds(50));
@@ -111,6 +112,41 @@ TEST_F(ConnectionPaceTest, ALoopInTimeIsSoonBackAtAllOfThem) {
 TEST_F(ConnectionPaceTest, NobodyIsHeldBackWhereFewWantToConnect) {
   Turns(3, absl::Seconds(1), 4);
   EXPECT_EQ(pace_.held_back(), absl::ZeroDuration());
+  is_wanted_ = false;
+  Turns(50, absl::Seconds(1), 400);
+  EXPECT_EQ(pace_.held_back(), absl::ZeroDuration());
+}
+
+TEST_F(ConnectionPaceTest, WithoutASocketThereAreAsManyAsThereAre) {
+  pace_.OnNoSocket(/*active=*/40, now_);
+  EXPECT_EQ(pace_.open_limit(), 40u);
+  EXPECT_FALSE(pace_.MayBegin(10, 0, now_));
+  now_ += ConnectionPace::kPause;
+  EXPECT_TRUE(pace_.MayBegin(39, 0, now_));
+  EXPECT_FALSE(pace_.MayBegin(40, 0, now_));
+  Turns(1, absl::ZeroDuration(), 40);
+  Turns(1, absl::ZeroDuration(), 40);
+  EXPECT_GT(pace_.held_back(), absl::ZeroDuration());
+  // It was a moment's shortage.
+  for (int i = 0; i < 60; ++i) {
+    now_ += absl::Seconds(5);
+    Turns(1, absl::ZeroDuration(), 40);
+  }
+  EXPECT_EQ(pace_.open_limit(), 500u);
+}
+
+TEST_F(ConnectionPaceTest, ItIsHopelessOnlyIfNobodyAnswersForLong) {
+  for (int i = 0; i < 3; ++i) {
+    pace_.OnNoSocket(/*active=*/0, now_);
+    EXPECT_TRUE(pace_.MayBegin(0, 0, now_ + ConnectionPace::kPause));
+    EXPECT_FALSE(pace_.IsHopeless(now_));
+    now_ += absl::Seconds(100);
+    pace_.OnAnswer();
+  }
+  pace_.OnNoSocket(/*active=*/0, now_);
+  EXPECT_FALSE(pace_.IsHopeless(now_ + absl::Seconds(100)));
+  pace_.OnNoSocket(/*active=*/0, now_ + absl::Seconds(100));
+  EXPECT_TRUE(pace_.IsHopeless(now_ + absl::Seconds(120)));
 }
 
 TEST(SocketBudgetTest, ConnectionsFitIntoTheLimitOfOpenFiles) {

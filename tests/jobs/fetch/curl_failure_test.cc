@@ -60,10 +60,21 @@ TEST(CurlFailureTest, AFailedConnectionIsToldByTheSystemsError) {
   }
 }
 
-TEST(CurlFailureTest, AConnectionThatEndsInTheHandshakeIsAFailureOfTls) {
+TEST(CurlFailureTest, AMachineWithoutIpv6HasNotRunOutOfPorts) {
+  CurlEnd end;
+  end.code = CURLE_COULDNT_CONNECT;
+  end.os_error = EADDRNOTAVAIL;
+  end.is_ipv6 = true;
+  EXPECT_EQ(FailureOf(end), Failure::kUnreachable);
+}
+
+TEST(CurlFailureTest, AConnectionThatBreaksIsToldByWhatWasThereBefore) {
   CurlEnd end;
   end.code = CURLE_RECV_ERROR;
   EXPECT_EQ(FailureOf(end), Failure::kReset);
+  end.had_answer = true;
+  EXPECT_EQ(FailureOf(end), Failure::kCutShort);
+  end.had_answer = false;
   end.was_in_handshake = true;
   EXPECT_EQ(FailureOf(end), Failure::kTlsHandshake);
 }

@@ -120,17 +120,46 @@ TEST_F(TlsTrustTest, WhileItIsInUseAFileThatBreaksChangesNothing) {
   std::ofstream(file_) << "half of a certif";
   absl::SleepFor(absl::Milliseconds(1100));  // It is looked at once a second.
   EXPECT_EQ(fetch->Get(url_).failure, Failure::kNone);
-  // Whoever begins now is told.
-  const absl::Status now = TlsTrust::For(file_).status();
-  EXPECT_EQ(now.code(), absl::StatusCode::kFailedPrecondition);
+  // Whoever asks is told.
+  const absl::Status now = TlsTrust::For(file_)->Check();
+  EXPECT_EQ(now.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(now.message()), HasSubstr("fetch.ca_file"));
+}
+
+// TLS 1.3: a session comes after the handshake, with the first bytes.
+TEST_F(TlsTrustTest, ASessionOfWhoWasTrustedBeforeIsNotKept) {
+  WriteCaOf(/*seed=*/1);
+  TlsTrust* const trust = TlsTrust::For(file_);
+  const Context context(SSL_CTX_new(TLS_client_method()));
+  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+  trust->SetUp(context.get());
+  // Twice: with the same certificates it is kept.
+  for (const uint64_t seed : {1, 99}) {
+    BIO* bio = BIO_new_ssl_connect(context.get());
+    SSL* connection = nullptr;
+    BIO_get_ssl(bio, &connection);
+    SSL_set_tlsext_host_name(connection, std::string(url_.host()).c_str());
+    BIO_set_conn_hostname(
+        bio, fmt::format("127.0.0.1:{}", server_->tls_port()).c_str());
+    ASSERT_EQ(BIO_do_handshake(bio), 1);
+    if (seed != 1) WriteCaOf(seed);
+    ASSERT_TRUE(trust->Check().ok());
+    const std::string request =
+        fmt::format("GET / HTTP/1.1\r\nHost: {}\r\n\r\n", url_.host());
+    ASSERT_GT(BIO_write(bio, request.data(), static_cast<int>(request.size())),
+              0);
+    char byte;
+    ASSERT_EQ(BIO_read(bio, &byte, 1), 1);
+    EXPECT_EQ(trust->session_bytes() > 0, seed == 1);
+    BIO_free_all(bio);
+  }
 }
 
 TEST_F(TlsTrustTest, AllWhoNameAFileShareWhatWasReadAndTheSessions) {
   WriteCaOf(/*seed=*/1);
   EXPECT_EQ(Fetch()->Get(url_).failure, Failure::kNone);
-  TlsTrust* const trust = TlsTrust::For(file_).value();
-  EXPECT_EQ(trust, TlsTrust::For(file_).value());
+  TlsTrust* const trust = TlsTrust::For(file_);
+  EXPECT_EQ(trust, TlsTrust::For(file_));
   EXPECT_GT(trust->session_bytes(), 0u);
 }
 

@@ -121,9 +121,10 @@ class Https(FakeWebTest):
     def test_a_ca_file_that_is_none_is_refused_before_anything_is_fetched(self):
         self.write("ca.pem", "not a certificate\n")
         error = self.gannet("crawl", "https://a.example/", "--connect-to", "127.0.0.1:9", "--ca-file",
-                            "ca.pem", "--data", "site", code=1).err
+                            "ca.pem", "--data", "site", code=2).err
         self.assertIn("no certificates that can be read", error)
         self.assertIn("fetch.ca_file", error)
+        self.assertFalse((self.folder / "site").exists())
 
 
 class BusyMachine(FakeWebTest):

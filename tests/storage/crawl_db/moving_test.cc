@@ -243,11 +243,13 @@ TEST_F(MovingTest, PagesThatStandAsideMoveToo) {
 TEST_F(MovingTest, AHostThatHasOnlyARecordMovesAlone) {
   HostUpdate host{HostOf(PageOf(1, 1, 1)), {}};
   host.record.set_failures(3);
+  host.record.set_last_failure("tls_expired");
   ASSERT_TRUE(tokyo_->PutHost(host).ok());
   EXPECT_EQ(tokyo_->CutPages(kToParis, {host.host}, 10)->sequence, 1u);
   EXPECT_EQ(tokyo_->CutPages(kToParis, {host.host}, 10)->sequence, 0u);
   Deliver();
   EXPECT_EQ(paris_->GetHost(host.host)->failures(), 3u);
+  EXPECT_EQ(paris_->GetHost(host.host)->last_failure(), "tls_expired");
 }
 
 TEST_F(MovingTest, OfTwoRecordsOfAHostTheMoreCarefulIsKept) {
