@@ -29,8 +29,8 @@ def ended_threads_too(pid: int) -> float:
 
 class IdleTest(ServedTest):
     def test_api_and_dashboard_cost_nothing_when_nobody_looks(self):
-        web = self.serve("--hosts", "40", "--pages", "600")
-        self.site(web, more="crawl: {schedule: by-hand, width: 600}\nlog: {format: json}")
+        web = self.serve("--hosts", "200", "--pages", "3000")
+        self.site(web, more="crawl: {schedule: by-hand, width: 3000}\nlog: {format: json}")
         self.gannet("inject", web.seed, "--data", "site")
         agent = self.start_agent()
         # The whole process, so that nothing is overlooked. Of the windows, each longer than what
