@@ -38,16 +38,13 @@ absl::StatusOr<int64_t> MovePages(
   std::string from = prefix;
   for (bool more = true; more;) {
     StripeLocks locks(store, {prefix});
-    rocksdb::ReadOptions options;
-    options.fill_cache = false;
-    std::unique_ptr<rocksdb::Iterator> it(
-        store.db().NewIterator(options, store.column(Column::kPages)));
+    const auto it = store.Scan(Column::kPages, prefix, {.fill_cache = false});
     Edit edit;
     size_t seen = 0;
     for (it->Seek(from);; it->Next()) {
-      more = it->Valid() && it->key().starts_with(prefix);
+      more = it->Valid();
       if (!more) break;
-      const std::string_view page(it->key().data(), it->key().size());
+      const std::string_view page = it->key();
       if (seen++ == kBatch) {
         from = page;
         break;
@@ -62,11 +59,9 @@ absl::StatusOr<int64_t> MovePages(
       ++moved;
       --edit.delta.pages_by_state[state];
       ++edit.delta.pages_by_state[record.state()];
-      store.PutMessage(edit, Column::kPages, page, record);
+      edit.PutMessage(Column::kPages, page, record);
     }
-    if (!it->status().ok()) {
-      return FromRocksDb(it->status(), "reading the pages of a domain");
-    }
+    if (!it->status().ok()) return it->status();
     if (absl::Status s = store.Commit(edit, /*sync=*/true); !s.ok()) return s;
   }
   return moved;
@@ -93,7 +88,7 @@ absl::Status CrawlDb::SetBlockStage(
     entry->set_stage(*stage);
   }
   Edit edit;
-  store_->PutMessage(edit, Column::kMeta, keys::kBlockList, *list);
+  edit.PutMessage(Column::kMeta, keys::kBlockList, *list);
   if (absl::Status s = store_->Commit(edit, /*sync=*/true); !s.ok()) return s;
   store_->SetBlockList(*list);
   return absl::OkStatus();

@@ -1,6 +1,4 @@
 // Copies of a crawl DB.
-#include <rocksdb/utilities/checkpoint.h>
-
 #include <memory>
 #include <random>
 
@@ -11,12 +9,8 @@
 namespace gannet::storage {
 
 absl::Status CrawlDb::Checkpoint(const std::string& to) {
-  rocksdb::Checkpoint* made = nullptr;
-  rocksdb::Status created = rocksdb::Checkpoint::Create(&store_->db(), &made);
-  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
-  // What is in memory is written out first, so the copy needs no log.
-  if (created.ok()) created = checkpoint->CreateCheckpoint(to);
-  if (!created.ok()) return FromRocksDb(created, "copying the crawl DB");
+  absl::Status copied = store_->engine().Checkpoint(to);
+  if (!copied.ok()) return copied;
   return MarkFormat(to);
 }
 
@@ -28,16 +22,14 @@ absl::Status CrawlDb::Reincarnate() {
   std::random_device random;
   identity->set_incarnation(uint64_t{random()} << 32 | random());
   Edit edit;
-  store_->PutMessage(edit, Column::kMeta, keys::kIdentity, *identity);
+  edit.PutMessage(Column::kMeta, keys::kIdentity, *identity);
   // Who sends to this life begins at batch 1 (sending.cc).
   const std::string prefix = keys::ReceivedPrefix();
-  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
-      rocksdb::ReadOptions(), store_->column(Column::kMeta)));
-  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix);
-       it->Next()) {
-    edit.batch.Delete(store_->column(Column::kMeta), it->key());
+  const auto it = store_->Scan(Column::kMeta, prefix);
+  for (it->Seek(prefix); it->Valid(); it->Next()) {
+    edit.Delete(Column::kMeta, it->key());
   }
-  if (!it->status().ok()) return FromRocksDb(it->status(), "reading the meta");
+  if (!it->status().ok()) return it->status();
   return store_->Commit(edit, /*sync=*/true);
 }
 

@@ -1,18 +1,14 @@
-// The columns of the crawl DB and every RocksDB option that we set: nowhere
-// else is RocksDB tuned. What was measured stands beside the option.
+// The columns of the crawl DB, and what an engine should know of each.
 #pragma once
 
-#include <rocksdb/db.h>
-#include <rocksdb/options.h>
-
-#include <cstdint>
-#include <memory>
-#include <string>
+#include <cstddef>
 #include <vector>
+
+#include "storage/engine/ordered_store.h"
 
 namespace gannet::storage {
 
-// Indexes into the vectors below. `meta` is RocksDB's mandatory default column.
+// Indexes into MakeColumns(). `meta` is the default column of the engine.
 enum class Column : size_t {
   kMeta,
   kPages,
@@ -23,21 +19,7 @@ enum class Column : size_t {
   kDeferred,
   kOutbox,
 };
-inline constexpr size_t kColumns = 8;
 
-struct StoreMemory {
-  uint64_t block_cache_bytes = 128 << 20;
-  uint64_t write_buffer_bytes = 96 << 20;  // Of all columns together.
-};
-
-rocksdb::DBOptions MakeDbOptions(const StoreMemory& memory);
-
-// In the order of Column; all share one block cache.
-std::vector<rocksdb::ColumnFamilyDescriptor> MakeColumns(
-    const StoreMemory& memory);
-
-// A counter's merge operand and value: a little-endian int64 that is added.
-std::string EncodeCount(int64_t count);
-int64_t DecodeCount(std::string_view bytes);
+std::vector<ColumnTraits> MakeColumns();
 
 }  // namespace gannet::storage

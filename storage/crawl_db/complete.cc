@@ -37,8 +37,8 @@ absl::Span<const PageKey> KeptOutlinks(const Completion& completion) {
   return absl::MakeConstSpan(completion.outlinks).first(kept);
 }
 
-void PayOut(Store& store, Edit& edit, const Completion& completion,
-            proto::PageRecord& record, int64_t share) {
+void PayOut(Edit& edit, const Completion& completion, proto::PageRecord& record,
+            int64_t share) {
   const int64_t cash = record.cash() + share;
   edit.delta.pages -= record.cash();
   edit.delta.round -= share;
@@ -59,8 +59,8 @@ void PayOut(Store& store, Edit& edit, const Completion& completion,
     segment.add_targets(target.bytes);
     edit.last_target = std::max(edit.last_target, target.bytes);
   }
-  store.PutMessage(edit, Column::kRounds, keys::Outlinks(completion.page.bytes),
-                   segment);
+  edit.PutMessage(Column::kRounds, keys::Outlinks(completion.page.bytes),
+                  segment);
   const int64_t paid = segment.cash_each() * links;
   edit.delta.round += paid;
   edit.delta.root += cash - paid;
@@ -141,27 +141,27 @@ absl::StatusOr<int64_t> CrawlDb::Complete(
     return absl::FailedPreconditionError(
         "pages are completed only while a round fetches");
   }
-  const int64_t share = store_->journal().root_share();
+  const int64_t share = store_->root_share();
   Edit edit;
   for (size_t i = 0; i < sorted.size(); ++i) {
     const std::string& page = sorted[i]->page.bytes;
-    if (!(*records)[i].has_value() || !store_->IsClaimed(page)) continue;
+    if (!(*records)[i].has_value() || !store_->claims().Has(page)) continue;
     proto::PageRecord& record = *(*records)[i];
     --edit.delta.pages_by_state[record.state()];
     TakeOutcome(*sorted[i], record);
     CountOutcome(*sorted[i], edit.counts);
     ++edit.delta.pages_by_state[record.state()];
-    PayOut(*store_, edit, *sorted[i], record, share);
-    store_->Delete(edit, Column::kRounds, keys::FetchList(page));
+    PayOut(edit, *sorted[i], record, share);
+    edit.Delete(Column::kRounds, keys::FetchList(page));
     --edit.delta.round_pages;
     edit.unclaimed.push_back(page);
     if (sorted[i]->ready.has_value()) {
-      EnterSchedule(*store_, edit, page, record, ToMillis(*sorted[i]->ready));
+      EnterSchedule(edit, page, record, ToMillis(*sorted[i]->ready));
     } else {
       record.set_place(proto::FINISHED);
       ++edit.delta.finished_pages;
     }
-    store_->PutMessage(edit, Column::kPages, page, record);
+    edit.PutMessage(Column::kPages, page, record);
   }
   const auto completed = static_cast<int64_t>(edit.unclaimed.size());
   for (const HostUpdate& update : hosts) {
@@ -171,7 +171,7 @@ absl::StatusOr<int64_t> CrawlDb::Complete(
     }
   }
   if (archive.open_size() > 0) {
-    store_->PutMessage(edit, Column::kMeta, keys::kArchive, archive);
+    edit.PutMessage(Column::kMeta, keys::kArchive, archive);
   }
   if (absl::Status status = store_->Commit(edit, /*sync=*/true); !status.ok()) {
     return status;

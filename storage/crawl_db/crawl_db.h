@@ -35,6 +35,7 @@
 namespace gannet::storage {
 
 class Admission;
+class OrderedStore;
 class Store;
 struct Edit;
 
@@ -225,6 +226,11 @@ class CrawlDb {
   // damaged.
   static absl::StatusOr<std::unique_ptr<CrawlDb>> Open(
       const CrawlDbSettings& settings);
+  // On an engine that was opened with MakeColumns() (columns.h), instead of a
+  // folder: for tests of crashes.
+  static absl::StatusOr<std::unique_ptr<CrawlDb>> OpenOn(
+      std::unique_ptr<OrderedStore> engine,
+      std::optional<Order> order = std::nullopt);
   ~CrawlDb();
 
   // --- Seeds and found URLs (put.cc) -----------------------------------------
@@ -484,6 +490,8 @@ class CrawlDb {
  private:
   friend class Admission;
   explicit CrawlDb(std::unique_ptr<Store> store);
+  static absl::StatusOr<std::unique_ptr<CrawlDb>> Finish(
+      absl::StatusOr<std::unique_ptr<Store>> store);
 
   absl::Status AddToOpenRound(const proto::RoundCounts& counts);
   // Adds `urls` (sorted, distinct; stripes locked) to the edit. Without

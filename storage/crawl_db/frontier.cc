@@ -35,18 +35,10 @@
 namespace gannet::storage {
 namespace {
 
-std::string_view View(const rocksdb::Slice& slice) {
-  return {slice.data(), slice.size()};
-}
-
 // Rows of one host that are stepped over before a seek is cheaper.
 constexpr int kStepsBeforeSeek = 8;
 
-rocksdb::ReadOptions LongRead() {
-  rocksdb::ReadOptions options;
-  options.readahead_size = 256 << 10;
-  return options;
-}
+constexpr ReadOptions kLongRead = {.read_ahead_bytes = 256 << 10};
 
 // Takes rows out of the frontier, in their order, if they are still there.
 //
@@ -61,15 +53,14 @@ class FrontierTaker {
   FrontierTaker(Store& store, Edit& edit)
       : store_(store),
         edit_(edit),
-        it_(store.db().NewIterator(LongRead(),
-                                   store.column(Column::kFrontier))) {}
+        it_(store.Scan(Column::kFrontier, "a", kLongRead)) {}
 
   // False if there is no such row. REQUIRES: `row` is greater than the last.
   bool Take(std::string row) {
     if (!started_) it_->Seek(row);
     started_ = true;
     bool next_to_last = true;
-    for (int steps = 0; it_->Valid() && View(it_->key()) < row; ++steps) {
+    for (int steps = 0; it_->Valid() && it_->key() < row; ++steps) {
       next_to_last = false;
       if (steps < kStepsBeforeSeek) {
         it_->Next();
@@ -78,7 +69,7 @@ class FrontierTaker {
       }
     }
     if (!next_to_last) EndRun();
-    if (!it_->Valid() || View(it_->key()) != row) return false;
+    if (!it_->Valid() || it_->key() != row) return false;
     run_.push_back(std::move(row));
     it_->Next();
     return true;
@@ -86,7 +77,7 @@ class FrontierTaker {
 
   absl::Status Finish() {
     EndRun();
-    return FromRocksDb(it_->status(), "reading the frontier");
+    return it_->status();
   }
 
  private:
@@ -96,10 +87,10 @@ class FrontierTaker {
   void EndRun() {
     if (run_.size() < kShortestRange) {
       for (const std::string& row : run_) {
-        store_.Delete(edit_, Column::kFrontier, row);
+        edit_.Delete(Column::kFrontier, row);
       }
     } else {
-      edit_.batch.DeleteRange(store_.column(Column::kFrontier), run_.front(),
+      edit_.batch.DeleteRange(Column::kFrontier, run_.front(),
                               run_.back() + '\0');
     }
     run_.clear();
@@ -107,7 +98,7 @@ class FrontierTaker {
 
   Store& store_;
   Edit& edit_;
-  std::unique_ptr<rocksdb::Iterator> it_;
+  std::unique_ptr<Cursor> it_;
   bool started_ = false;
   std::vector<std::string> run_;  // Neighbours that leave together.
 };
@@ -120,15 +111,11 @@ absl::StatusOr<Selection> CrawlDb::Top(size_t width, size_t per_host,
   // Only a round that goes on after a kill has pages here; otherwise there are
   // just the tombstones of earlier rounds, and these took half of Top's time.
   if (store_->totals().round_pages > 0) {
-    const rocksdb::ReadOptions options;
-    std::unique_ptr<rocksdb::Iterator> it(
-        store_->db().NewIterator(options, store_->column(Column::kRounds)));
-    for (it->Seek("f"); it->Valid() && it->key().starts_with("f"); it->Next()) {
-      ++taken[Hash128(HostPartOf(View(it->key()).substr(1)))];
+    const auto it = store_->Scan(Column::kRounds, "f");
+    for (it->Seek("f"); it->Valid(); it->Next()) {
+      ++taken[Hash128(HostPartOf(it->key().substr(1)))];
     }
-    if (!it->status().ok()) {
-      return FromRocksDb(it->status(), "reading the open round");
-    }
+    if (!it->status().ok()) return it->status();
   }
 
   Selection selection;
@@ -141,24 +128,17 @@ absl::StatusOr<Selection> CrawlDb::Top(size_t width, size_t per_host,
     if (is_new) it->second = may_crawl(host);
     return it->second;
   };
-  const bool somebody_rests = store_->AnyHostHasPagesAside();
-  std::unique_ptr<rocksdb::Iterator> it(
-      store_->db().NewIterator(LongRead(), store_->column(Column::kFrontier)));
+  const auto it = store_->Scan(Column::kFrontier, "a", kLongRead);
   int stepped_over = 0;
   it->Seek("a");
   while (it->Valid() && selection.pages.size() < width) {
     uint8_t step = 0;
     std::string_view page;
-    if (it->key()[0] != 'a') break;
-    if (!keys::ParseActiveFrontier(View(it->key()), step, page)) {
+    if (!keys::ParseActiveFrontier(it->key(), step, page)) {
       return absl::DataLossError("a row of the frontier cannot be decoded");
     }
     const std::string_view host = HostPartOf(page);
-    bool rests = false;
-    if (somebody_rests) {
-      MutexLock lock(&store_->stripe_mutex(Store::StripeOf(host)));
-      rests = store_->IsResting(host);
-    }
+    const bool rests = store_->rests().IsResting(host);
     if (rests && selection.resting.size() < width) {
       selection.resting.push_back({PageKey{std::string(page)}, step});
       it->Next();
@@ -179,12 +159,10 @@ absl::StatusOr<Selection> CrawlDb::Top(size_t width, size_t per_host,
       it->Next();
     } else {
       stepped_over = 0;
-      it->Seek(keys::After(keys::ActiveFrontier(step, host)));
+      it->Seek(AfterPrefix(keys::ActiveFrontier(step, host)));
     }
   }
-  if (!it->status().ok()) {
-    return FromRocksDb(it->status(), "reading the frontier");
-  }
+  if (!it->status().ok()) return it->status();
   return selection;
 }
 
@@ -200,11 +178,11 @@ absl::StatusOr<int64_t> CrawlDb::Claim(const Selection& selection) {
     FrontierTaker taker(*store_, edit);
     for (const FrontierPage& p : selection.pages) {
       // A host may have gone to rest since Top looked.
-      if (store_->IsResting(HostPartOf(p.page.bytes)) ||
+      if (store_->rests().IsResting(HostPartOf(p.page.bytes)) ||
           !taker.Take(keys::ActiveFrontier(p.step, p.page.bytes))) {
         continue;
       }
-      store_->Put(edit, Column::kRounds, keys::FetchList(p.page.bytes), {});
+      edit.Put(Column::kRounds, keys::FetchList(p.page.bytes), {});
       edit.claimed.push_back(p.page.bytes);
     }
     if (absl::Status status = taker.Finish(); !status.ok()) return status;
@@ -225,12 +203,8 @@ absl::StatusOr<int64_t> CrawlDb::Claim(const Selection& selection) {
   // flush.
   constexpr int64_t kWorthAFlush = 4096;
   if (claimed >= kWorthAFlush) {
-    rocksdb::FlushOptions flush;
-    flush.wait = false;
-    flush.allow_write_stall = true;  // Do not wait for room either.
-    const rocksdb::Status flushed =
-        store_->db().Flush(flush, store_->column(Column::kFrontier));
-    if (!flushed.ok()) return FromRocksDb(flushed, "flushing the frontier");
+    absl::Status flushed = store_->engine().Flush(Column::kFrontier);
+    if (!flushed.ok()) return flushed;
   }
   return claimed;
 }
@@ -239,10 +213,12 @@ absl::Status CrawlDb::MoveAside(Edit& edit,
                                 absl::Span<const FrontierPage> resting) {
   FrontierTaker taker(*store_, edit);
   for (const FrontierPage& p : resting) {
-    if (store_->IsResting(HostPartOf(p.page.bytes)) &&
+    const std::string_view host = HostPartOf(p.page.bytes);
+    if (store_->rests().IsResting(host) &&
         taker.Take(keys::ActiveFrontier(p.step, p.page.bytes))) {
-      store_->Put(edit, Column::kFrontier,
-                  keys::RestingFrontier(p.step, p.page.bytes), {});
+      edit.Put(Column::kFrontier, keys::RestingFrontier(p.step, p.page.bytes),
+               {});
+      edit.aside.emplace(host);
     }
   }
   return taker.Finish();
@@ -265,22 +241,22 @@ absl::Status CrawlDb::Release(absl::Span<const PageKey> pages) {
   StripeLocks locks(*store_, views);
   auto records = store_->GetPages(views);
   if (!records.ok()) return records.status();
-  const int64_t share = store_->journal().root_share();
+  const int64_t share = store_->root_share();
   Edit edit;
   int64_t awake = 0;
   for (size_t i = 0; i < sorted.size(); ++i) {
     const std::string& page = sorted[i].bytes;
-    if (!(*records)[i].has_value() || !store_->IsClaimed(page)) continue;
-    if (!store_->IsResting(HostPartOf(page))) ++awake;
+    if (!(*records)[i].has_value() || !store_->claims().Has(page)) continue;
+    if (!store_->rests().IsResting(HostPartOf(page))) ++awake;
     proto::PageRecord& record = *(*records)[i];
     record.set_cash(record.cash() + share);
     edit.delta.round -= share;
     edit.delta.pages += share;
-    store_->Delete(edit, Column::kRounds, keys::FetchList(page));
+    edit.Delete(Column::kRounds, keys::FetchList(page));
     --edit.delta.round_pages;
     edit.unclaimed.push_back(page);
     EnterFrontier(*store_, edit, page, record);
-    store_->PutMessage(edit, Column::kPages, page, record);
+    edit.PutMessage(Column::kPages, page, record);
   }
   edit.counts.set_released(static_cast<int64_t>(edit.unclaimed.size()));
   edit.counts.set_released_awake(awake);
@@ -293,25 +269,20 @@ absl::StatusOr<int64_t> CrawlDb::WakeHost(Edit& edit, const HostKey& host,
                                           int64_t most) {
   int64_t brought_back = 0;
   const std::string prefix = keys::RestingPrefix(host.bytes);
-  std::unique_ptr<rocksdb::Iterator> aside(store_->db().NewIterator(
-      rocksdb::ReadOptions(), store_->column(Column::kFrontier)));
-  for (aside->Seek(prefix);
-       aside->Valid() && aside->key().starts_with(prefix) &&
-       brought_back < most;
+  const auto aside = store_->Scan(Column::kFrontier, prefix);
+  for (aside->Seek(prefix); aside->Valid() && brought_back < most;
        aside->Next()) {
     uint8_t step = 0;
     std::string page;
-    if (!keys::ParseRestingFrontier(View(aside->key()), step, page)) {
+    if (!keys::ParseRestingFrontier(aside->key(), step, page)) {
       return absl::DataLossError("a row of the frontier cannot be decoded");
     }
-    store_->Delete(edit, Column::kFrontier, View(aside->key()));
-    store_->Put(edit, Column::kFrontier, keys::ActiveFrontier(step, page), {});
+    edit.Delete(Column::kFrontier, aside->key());
+    edit.Put(Column::kFrontier, keys::ActiveFrontier(step, page), {});
     ++brought_back;
   }
-  if (!aside->status().ok()) {
-    return FromRocksDb(aside->status(), "reading the frontier");
-  }
-  const bool more = aside->Valid() && aside->key().starts_with(prefix);
+  if (!aside->status().ok()) return aside->status();
+  const bool more = aside->Valid();
   absl::StatusOr<proto::HostRecord> record = GetHost(host);
   if (!record.ok()) return record.status();
   record->set_rest_until_ms(more ? kWakingMs : 0);
@@ -327,15 +298,14 @@ absl::StatusOr<int64_t> CrawlDb::WakeDue(absl::Time now, int64_t most,
   Edit edit;
   int64_t woken = 0;
   int64_t floor_ms = std::numeric_limits<int64_t>::max();
-  std::unique_ptr<rocksdb::Iterator> it(
-      store_->db().NewIterator(LongRead(), store_->column(Column::kSchedule)));
+  const auto it = store_->Scan(Column::kSchedule, "p", kLongRead);
 
   std::vector<std::string> pages;
   for (it->Seek(keys::ScheduledPage(store_->schedule_floor_ms(), {}));
        it->Valid(); it->Next()) {
     int64_t ready_ms = 0;
     std::string_view page;
-    if (!keys::ParseSchedule(View(it->key()), ready_ms, page)) break;
+    if (!keys::ParseSchedule(it->key(), ready_ms, page)) break;
     if (ready_ms > now_ms || woken >= most) {
       floor_ms = ready_ms;
       break;
@@ -343,9 +313,7 @@ absl::StatusOr<int64_t> CrawlDb::WakeDue(absl::Time now, int64_t most,
     pages.emplace_back(page);
     ++woken;
   }
-  if (!it->status().ok()) {
-    return FromRocksDb(it->status(), "reading the schedule");
-  }
+  if (!it->status().ok()) return it->status();
   std::sort(pages.begin(), pages.end());
   auto records = store_->GetPages({pages.begin(), pages.end()});
   if (!records.ok()) return records.status();
@@ -356,9 +324,9 @@ absl::StatusOr<int64_t> CrawlDb::WakeDue(absl::Time now, int64_t most,
           "'gannet verify --full'");
     }
     proto::PageRecord& record = *(*records)[i];
-    LeaveSchedule(*store_, edit, pages[i], record);
+    LeaveSchedule(edit, pages[i], record);
     EnterFrontier(*store_, edit, pages[i], record);
-    store_->PutMessage(edit, Column::kPages, pages[i], record);
+    edit.PutMessage(Column::kPages, pages[i], record);
   }
 
   // Rests that have just ended come before hosts that are waking since earlier
@@ -366,11 +334,12 @@ absl::StatusOr<int64_t> CrawlDb::WakeDue(absl::Time now, int64_t most,
   int64_t brought_back = 0;
   for (const auto& [from_ms, to_ms] :
        {std::pair{kWakingMs + 1, now_ms}, std::pair{int64_t{0}, kWakingMs}}) {
-    for (it->Seek(keys::ScheduledHost(from_ms, {}));
-         it->Valid() && it->key().starts_with("h"); it->Next()) {
+    const auto rest = store_->Scan(Column::kSchedule, "h");
+    for (rest->Seek(keys::ScheduledHost(from_ms, {})); rest->Valid();
+         rest->Next()) {
       int64_t until_ms = 0;
       std::string_view host;
-      if (!keys::ParseSchedule(View(it->key()), until_ms, host)) break;
+      if (!keys::ParseSchedule(rest->key(), until_ms, host)) break;
       if (until_ms > to_ms || brought_back >= most) break;
       absl::StatusOr<int64_t> pages =
           WakeHost(edit, HostKey{std::string(host)},
@@ -378,9 +347,7 @@ absl::StatusOr<int64_t> CrawlDb::WakeDue(absl::Time now, int64_t most,
       if (!pages.ok()) return pages.status();
       brought_back += *pages;
     }
-    if (!it->status().ok()) {
-      return FromRocksDb(it->status(), "reading the schedule");
-    }
+    if (!rest->status().ok()) return rest->status();
   }
   if (absl::Status status = store_->Commit(edit, /*sync=*/false);
       !status.ok()) {
@@ -394,35 +361,21 @@ absl::StatusOr<int64_t> CrawlDb::WakeDue(absl::Time now, int64_t most,
 // scheduled for times of their own.
 absl::StatusOr<std::optional<absl::Time>> CrawlDb::NextDue() {
   std::optional<absl::Time> due;
-  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
-      rocksdb::ReadOptions(), store_->column(Column::kSchedule)));
-  int64_t ready_ms = 0;
-  std::string_view target;
-  it->Seek(keys::ScheduledPage(store_->schedule_floor_ms(), {}));
-  if (it->Valid() && it->key().starts_with("p") &&
-      keys::ParseSchedule(View(it->key()), ready_ms, target)) {
+  const auto page = store_->Scan(Column::kSchedule, "p");
+  page->Seek(keys::ScheduledPage(store_->schedule_floor_ms(), {}));
+  if (page->Valid()) {
+    int64_t ready_ms = 0;
+    std::string_view target;
+    if (!keys::ParseSchedule(page->key(), ready_ms, target)) {
+      return absl::DataLossError("a row of the schedule cannot be decoded");
+    }
     due = absl::FromUnixMillis(ready_ms);
   }
-  if (store_->totals().frontier_pages > 0) {
-    std::unique_ptr<rocksdb::Iterator> aside(store_->db().NewIterator(
-        rocksdb::ReadOptions(), store_->column(Column::kFrontier)));
-    for (it->Seek(keys::ScheduledHost(0, {}));
-         it->Valid() && it->key().starts_with("h"); it->Next()) {
-      if (!keys::ParseSchedule(View(it->key()), ready_ms, target)) break;
-      const absl::Time ready = absl::FromUnixMillis(ready_ms);
-      if (due.has_value() && *due <= ready) break;
-      const std::string prefix = keys::RestingPrefix(target);
-      aside->Seek(prefix);
-      if (!aside->Valid() || !aside->key().starts_with(prefix)) continue;
-      due = ready;
-      break;
-    }
-    if (!aside->status().ok()) {
-      return FromRocksDb(aside->status(), "reading the frontier");
-    }
-  }
-  if (!it->status().ok()) {
-    return FromRocksDb(it->status(), "reading the schedule");
+  if (!page->status().ok()) return page->status();
+  const std::optional<int64_t> rest = store_->rests().NextWithPagesAside();
+  if (rest.has_value()) {
+    const absl::Time ends = absl::FromUnixMillis(*rest);
+    due = due.has_value() ? std::min(*due, ends) : ends;
   }
   return due;
 }

@@ -18,10 +18,6 @@ namespace {
 
 constexpr int kRowsAtAPlace = 8;
 
-std::string_view View(const rocksdb::Slice& slice) {
-  return {slice.data(), slice.size()};
-}
-
 struct Step {
   uint8_t step = 0;
   double weight = 0;
@@ -30,17 +26,16 @@ struct Step {
 
 // All pages of the frontier, those of resting hosts too; nothing if they are
 // more than `most`.
-std::optional<std::vector<std::string>> AllPages(rocksdb::Iterator& it,
-                                                 size_t most) {
+std::optional<std::vector<std::string>> AllPages(Cursor& it, size_t most) {
   std::vector<std::string> pages;
-  for (it.SeekToFirst(); it.Valid(); it.Next()) {
+  for (it.Seek({}); it.Valid(); it.Next()) {
     if (pages.size() == most) return std::nullopt;
     uint8_t step = 0;
     std::string_view page;
     std::string resting;
-    if (keys::ParseActiveFrontier(View(it.key()), step, page)) {
+    if (keys::ParseActiveFrontier(it.key(), step, page)) {
       pages.emplace_back(page);
-    } else if (keys::ParseRestingFrontier(View(it.key()), step, resting)) {
+    } else if (keys::ParseRestingFrontier(it.key(), step, resting)) {
       pages.push_back(std::move(resting));
     }
   }
@@ -48,14 +43,13 @@ std::optional<std::vector<std::string>> AllPages(rocksdb::Iterator& it,
 }
 
 // The steps that have pages, with none of them taken yet.
-std::vector<Step> StepsOf(rocksdb::Iterator& it) {
+std::vector<Step> StepsOf(Cursor& it) {
   std::vector<Step> steps;
   for (int step = 255; step >= 0; --step) {
     it.Seek(keys::ActiveFrontier(static_cast<uint8_t>(step), {}));
     uint8_t found = 0;
     std::string_view page;
-    if (!it.Valid() || !keys::ParseActiveFrontier(View(it.key()), found, page))
-      break;
+    if (!it.Valid() || !keys::ParseActiveFrontier(it.key(), found, page)) break;
     steps.push_back({found, 0, {}});
     step = found;
   }
@@ -63,20 +57,14 @@ std::vector<Step> StepsOf(rocksdb::Iterator& it) {
 }
 
 void Weigh(Store& store, std::vector<Step>& steps) {
-  rocksdb::SizeApproximationOptions options;
-  options.include_memtables = true;
   for (Step& step : steps) {
-    const std::string from = keys::ActiveFrontier(step.step, {});
-    const std::string to = keys::After(from);
-    const rocksdb::Range range(from, to);
-    uint64_t bytes = 0;
-    (void)store.db().GetApproximateSizes(
-        options, store.column(Column::kFrontier), &range, 1, &bytes);
+    const uint64_t bytes = store.engine().ApproximateBytes(
+        Column::kFrontier, PrefixRange(keys::ActiveFrontier(step.step, {})));
     step.weight = static_cast<double>(bytes) + 1;  // None is nothing.
   }
 }
 
-void Sample(rocksdb::Iterator& it, size_t most, Step& step) {
+void Sample(Cursor& it, size_t most, Step& step) {
   std::mt19937 random(step.step);
   for (size_t places = 0; places * kRowsAtAPlace < most; ++places) {
     const char somewhere[] = {static_cast<char>(random()),
@@ -85,7 +73,7 @@ void Sample(rocksdb::Iterator& it, size_t most, Step& step) {
     for (int i = 0; i < kRowsAtAPlace && it.Valid(); ++i, it.Next()) {
       uint8_t found = 0;
       std::string_view page;
-      if (!keys::ParseActiveFrontier(View(it.key()), found, page) ||
+      if (!keys::ParseActiveFrontier(it.key(), found, page) ||
           found != step.step) {
         break;
       }
@@ -96,7 +84,7 @@ void Sample(rocksdb::Iterator& it, size_t most, Step& step) {
     it.Seek(keys::ActiveFrontier(step.step, {}));
     uint8_t found = 0;
     std::string_view page;
-    if (it.Valid() && keys::ParseActiveFrontier(View(it.key()), found, page) &&
+    if (it.Valid() && keys::ParseActiveFrontier(it.key(), found, page) &&
         found == step.step) {
       step.pages.emplace_back(page);
     }
@@ -111,8 +99,7 @@ void Sample(rocksdb::Iterator& it, size_t most, Step& step) {
 absl::StatusOr<std::vector<FrontierSample>> CrawlDb::SampleFrontier(
     size_t most) {
   const auto frontier_pages = static_cast<double>(totals().frontier_pages);
-  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
-      rocksdb::ReadOptions(), store_->column(Column::kFrontier)));
+  const auto it = store_->Scan(Column::kFrontier, "");
   std::vector<Step> steps;
   if (frontier_pages <= static_cast<double>(most)) {
     if (auto all = AllPages(*it, most)) {
@@ -125,9 +112,7 @@ absl::StatusOr<std::vector<FrontierSample>> CrawlDb::SampleFrontier(
     Weigh(*store_, steps);
     for (Step& step : steps) Sample(*it, most / steps.size(), step);
   }
-  if (!it->status().ok()) {
-    return FromRocksDb(it->status(), "reading the frontier");
-  }
+  if (!it->status().ok()) return it->status();
   double weights = 0;
   for (const Step& step : steps) {
     if (!step.pages.empty()) weights += step.weight;

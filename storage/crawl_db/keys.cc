@@ -190,12 +190,5 @@ bool ParseOutbox(std::string_view key, SiteId& destination,
   return key[0] != 's' || rest.size() == sizeof(uint64_t);
 }
 
-std::string After(std::string_view prefix) {
-  std::string key(prefix);
-  while (!key.empty() && key.back() == '\xff') key.pop_back();
-  if (!key.empty()) ++key.back();
-  return key;
-}
-
 }  // namespace keys
 }  // namespace gannet::storage

@@ -117,8 +117,5 @@ std::string Gains(SiteId destination, std::string_view page);
 bool ParseOutbox(std::string_view key, SiteId& destination,
                  std::string_view& rest);
 
-// The smallest key greater than all that start with `prefix`.
-std::string After(std::string_view prefix);
-
 }  // namespace keys
 }  // namespace gannet::storage

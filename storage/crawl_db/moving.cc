@@ -85,8 +85,7 @@ absl::StatusOr<PagesCut> CrawlDb::CutPages(const Peer& to,
     return static_cast<size_t>(cut.batch.pages_size()) >= most ||
            bytes >= most_bytes;
   };
-  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
-      rocksdb::ReadOptions(), store_->column(Column::kPages)));
+  const auto it = store_->Scan(Column::kPages, "");
   // From its beginning, a large host would be read anew for each cut, over the
   // tombstones of all cuts before.
   const std::string begin = cursor != nullptr ? *cursor : "";
@@ -100,8 +99,8 @@ absl::StatusOr<PagesCut> CrawlDb::CutPages(const Peer& to,
     bool more = false;
     for (it->Seek(begin.starts_with(host.bytes) ? begin : host.bytes);
          it->Valid() && it->key().starts_with(host.bytes); it->Next()) {
-      const std::string_view page(it->key().data(), it->key().size());
-      if (store_->IsClaimed(page)) {
+      const std::string_view page = it->key();
+      if (store_->claims().Has(page)) {
         ++in_round;
         continue;
       }
@@ -118,7 +117,7 @@ absl::StatusOr<PagesCut> CrawlDb::CutPages(const Peer& to,
         return absl::DataLossError("a page's record cannot be decoded");
       }
       LeaveColumns(*store_, edit, page, record);
-      store_->Delete(edit, Column::kPages, page);
+      edit.Delete(Column::kPages, page);
       --edit.delta.pages_by_state[record.state()];
       edit.delta.pages -= record.cash();
       edit.delta.outbox += record.cash();
@@ -127,9 +126,7 @@ absl::StatusOr<PagesCut> CrawlDb::CutPages(const Peer& to,
       bytes += page.size() + it->value().size();
       ++taken;
     }
-    if (!it->status().ok()) {
-      return FromRocksDb(it->status(), "reading the pages of a host");
-    }
+    if (!it->status().ok()) return it->status();
     result.pages += taken;
     result.in_round += in_round;
     // Of the open round, or come behind the cursor.
@@ -144,14 +141,13 @@ absl::StatusOr<PagesCut> CrawlDb::CutPages(const Peer& to,
     absl::StatusOr<proto::HostRecord> record = GetHost(host);
     if (!record.ok()) return record.status();
     if (taken > 0) {
-      store_->Delete(edit, Column::kHosts, keys::HostPages(host.bytes));
+      edit.Delete(Column::kHosts, keys::HostPages(host.bytes));
     }
     if (record->version() != 0) {
-      store_->Delete(edit, Column::kHosts, keys::HostInfo(host.bytes));
+      edit.Delete(Column::kHosts, keys::HostInfo(host.bytes));
       if (record->rest_until_ms() != 0) {
-        store_->Delete(
-            edit, Column::kSchedule,
-            keys::ScheduledHost(record->rest_until_ms(), host.bytes));
+        edit.Delete(Column::kSchedule,
+                    keys::ScheduledHost(record->rest_until_ms(), host.bytes));
         edit.awake.push_back(host.bytes);
       }
       record->set_rest_until_ms(RestOf(*record));
@@ -199,11 +195,11 @@ absl::StatusOr<int64_t> CrawlDb::AddMoved(Edit& edit,
     const bool is_known = (*records)[i].has_value();
     if (is_known) {
       proto::PageRecord& known = *(*records)[i];
-      if (store_->IsClaimed(page)) {  // Its visit is under way.
+      if (store_->claims().Has(page)) {  // Its visit is under way.
         known.set_cash(known.cash() + record.cash());
         AddHistory(known, record.history());
         edit.delta.pages += record.cash();
-        store_->PutMessage(edit, Column::kPages, page, known);
+        edit.PutMessage(Column::kPages, page, known);
         continue;
       }
       LeaveColumns(*store_, edit, page, known);
@@ -223,7 +219,7 @@ absl::StatusOr<int64_t> CrawlDb::AddMoved(Edit& edit,
     edit.delta.pages += record.cash();
     ++edit.delta.pages_by_state[record.state()];
     EnterPlace(*store_, edit, page, record);
-    store_->PutMessage(edit, Column::kPages, page, record);
+    edit.PutMessage(Column::kPages, page, record);
   }
   return static_cast<int64_t>(pages.size());
 }

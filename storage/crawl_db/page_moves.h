@@ -19,8 +19,8 @@ inline void EnterFrontier(Store& store, Edit& edit, std::string_view page,
                           proto::PageRecord& record) {
   record.set_place(proto::READY);
   record.clear_ready_ms();
-  store.Put(edit, Column::kFrontier,
-            keys::ActiveFrontier(store.StepOf(page, record), page), {});
+  edit.Put(Column::kFrontier,
+           keys::ActiveFrontier(store.StepOf(page, record), page), {});
   ++edit.delta.frontier_pages;
 }
 
@@ -28,9 +28,9 @@ inline void EnterFrontier(Store& store, Edit& edit, std::string_view page,
 // so both rows are deleted (Claim puts aside without touching the record).
 inline void DeleteFrontierRow(Store& store, Edit& edit, std::string_view page,
                               uint8_t step) {
-  store.Delete(edit, Column::kFrontier, keys::ActiveFrontier(step, page));
-  if (store.HasPagesAside(HostPartOf(page))) {
-    store.Delete(edit, Column::kFrontier, keys::RestingFrontier(step, page));
+  edit.Delete(Column::kFrontier, keys::ActiveFrontier(step, page));
+  if (store.rests().MayHavePagesAside(HostPartOf(page))) {
+    edit.Delete(Column::kFrontier, keys::RestingFrontier(step, page));
   }
 }
 
@@ -49,29 +49,28 @@ inline void AddHistory(proto::PageRecord& record, int64_t cash) {
 // No earlier than the times that have a meaning of their own.
 inline int64_t RealTime(int64_t ms) { return std::max(ms, kWakingMs + 1); }
 
-inline void EnterSchedule(Store& store, Edit& edit, std::string_view page,
+inline void EnterSchedule(Edit& edit, std::string_view page,
                           proto::PageRecord& record, int64_t ready_ms) {
   ready_ms = RealTime(ready_ms);
   record.set_place(proto::SCHEDULED);
   record.set_ready_ms(ready_ms);
-  store.Put(edit, Column::kSchedule, keys::ScheduledPage(ready_ms, page), {});
+  edit.Put(Column::kSchedule, keys::ScheduledPage(ready_ms, page), {});
   edit.earliest_ready_ms = std::min(edit.earliest_ready_ms, ready_ms);
   ++edit.delta.scheduled_pages;
 }
 
-inline void LeaveSchedule(Store& store, Edit& edit, std::string_view page,
+inline void LeaveSchedule(Edit& edit, std::string_view page,
                           const proto::PageRecord& record) {
-  store.Delete(edit, Column::kSchedule,
-               keys::ScheduledPage(record.ready_ms(), page));
+  edit.Delete(Column::kSchedule, keys::ScheduledPage(record.ready_ms(), page));
   --edit.delta.scheduled_pages;
 }
 
 // Out of the open round, back to nowhere; the root's share returns to it.
 inline void LeaveRound(Store& store, Edit& edit, std::string_view page) {
-  const int64_t share = store.journal().root_share();
+  const int64_t share = store.root_share();
   edit.delta.round -= share;
   edit.delta.root += share;
-  store.Delete(edit, Column::kRounds, keys::FetchList(page));
+  edit.Delete(Column::kRounds, keys::FetchList(page));
   --edit.delta.round_pages;
   edit.unclaimed.emplace_back(page);
 }
@@ -80,10 +79,10 @@ inline void LeaveRound(Store& store, Edit& edit, std::string_view page) {
 inline void LeaveColumns(Store& store, Edit& edit, std::string_view page,
                          const proto::PageRecord& record) {
   if (record.place() == proto::SCHEDULED) {
-    LeaveSchedule(store, edit, page, record);
+    LeaveSchedule(edit, page, record);
   } else if (record.place() == proto::FINISHED) {
     --edit.delta.finished_pages;
-  } else if (store.IsClaimed(page)) {
+  } else if (store.claims().Has(page)) {
     LeaveRound(store, edit, page);
   } else {
     LeaveFrontier(store, edit, page, record);
@@ -104,7 +103,7 @@ inline void EnterPlace(Store& store, Edit& edit, std::string_view page,
   if (record.place() == proto::READY) {
     EnterFrontier(store, edit, page, record);
   } else if (record.place() == proto::SCHEDULED) {
-    EnterSchedule(store, edit, page, record, record.ready_ms());
+    EnterSchedule(edit, page, record, record.ready_ms());
   } else {
     record.clear_ready_ms();
     ++edit.delta.finished_pages;

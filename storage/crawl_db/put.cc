@@ -28,13 +28,13 @@ void AddCash(Store& store, Edit& edit, std::string_view page,
     edit.delta.root += cash;
   }
   const bool in_frontier =
-      record.place() == proto::READY && !store.IsClaimed(page);
+      record.place() == proto::READY && !store.claims().Has(page);
   const uint8_t next = store.StepOf(page, record);
   if (in_frontier && next != step) {
     DeleteFrontierRow(store, edit, page, step);
-    store.Put(edit, Column::kFrontier, keys::ActiveFrontier(next, page), {});
+    edit.Put(Column::kFrontier, keys::ActiveFrontier(next, page), {});
   }
-  store.PutMessage(edit, Column::kPages, page, record);
+  edit.PutMessage(Column::kPages, page, record);
 }
 
 void AddPage(Store& store, Edit& edit, const Found& url, absl::Time now) {
@@ -45,7 +45,7 @@ void AddPage(Store& store, Edit& edit, const Found& url, absl::Time now) {
   record.set_redirects(url.redirects);
   record.set_found_ms(ToMillis(now));
   EnterFrontier(store, edit, url.page.bytes, record);
-  store.PutMessage(edit, Column::kPages, url.page.bytes, record);
+  edit.PutMessage(Column::kPages, url.page.bytes, record);
   edit.delta.pages += url.cash;
   ++edit.delta.pages_by_state[proto::NEW];
   ++edit.host_pages[std::string(HostPartOf(url.page.bytes))];

@@ -188,8 +188,8 @@ absl::StatusOr<Receipt> CrawlDb::Receive(Delivery delivery,
   pair->set_cash(delivery.cash_so_far);
   pair->set_urls(pair->urls() +
                  static_cast<int64_t>(mine.size() + delivery.forwarded.size()));
-  store_->PutMessage(
-      edit, Column::kMeta,
+  edit.PutMessage(
+      Column::kMeta,
       keys::ReceivedPair(delivery.from.site, delivery.from.incarnation), *pair);
   if (absl::Status s = store_->Commit(edit, /*sync=*/true); !s.ok()) return s;
   receipt.last = delivery.sequence;

@@ -9,6 +9,9 @@
 namespace gannet::storage {
 namespace {
 
+constexpr ReadOptions kScanOfAll = {.read_ahead_bytes = 1 << 20,
+                                    .fill_cache = false};
+
 // A row that was never written reads as an empty message.
 template <typename Message>
 absl::StatusOr<Message> GetMessage(Store& store, Column column,
@@ -57,19 +60,15 @@ absl::Status CrawlDb::ScanPages(
     const PageKey& from,
     const std::function<bool(std::string_view page, const proto::PageRecord&)>&
         visit) {
-  rocksdb::ReadOptions options;
-  options.readahead_size = 1 << 20;
-  options.fill_cache = false;
-  std::unique_ptr<rocksdb::Iterator> it(
-      store_->db().NewIterator(options, store_->column(Column::kPages)));
+  const auto it = store_->Scan(Column::kPages, "", kScanOfAll);
   proto::PageRecord record;
   for (it->Seek(from.bytes); it->Valid(); it->Next()) {
     if (!record.ParseFromArray(it->value().data(), it->value().size())) {
       return absl::DataLossError("a page's record cannot be decoded");
     }
-    if (!visit({it->key().data(), it->key().size()}, record)) break;
+    if (!visit(it->key(), record)) break;
   }
-  return FromRocksDb(it->status(), "reading the pages");
+  return it->status();
 }
 
 absl::Status CrawlDb::Forget(const PageKey& page) {
@@ -80,7 +79,7 @@ absl::Status CrawlDb::Forget(const PageKey& page) {
   LeavePlace(*store_, edit, page.bytes, *record);
   --edit.delta.pages_by_state[record->state()];
   --edit.host_pages[std::string(HostPartOf(page.bytes))];
-  store_->Delete(edit, Column::kPages, page.bytes);
+  edit.Delete(Column::kPages, page.bytes);
   return store_->Commit(edit, /*sync=*/true);
 }
 
@@ -93,18 +92,14 @@ absl::Status CrawlDb::ScanHosts(
     const HostKey& from,
     const std::function<bool(std::string_view host, int64_t pages,
                              const proto::HostRecord&)>& visit) {
-  rocksdb::ReadOptions options;
-  options.readahead_size = 1 << 20;
-  options.fill_cache = false;
-  std::unique_ptr<rocksdb::Iterator> it(
-      store_->db().NewIterator(options, store_->column(Column::kHosts)));
+  const auto it = store_->Scan(Column::kHosts, "", kScanOfAll);
   // A host has up to two rows, which are neighbours.
   std::string host;
   int64_t pages = 0;
   proto::HostRecord record;
   for (it->Seek(from.bytes); it->Valid(); it->Next()) {
-    const std::string_view key(it->key().data(), it->key().size());
-    const std::string_view value(it->value().data(), it->value().size());
+    const std::string_view key = it->key();
+    const std::string_view value = it->value();
     const std::string_view name = key.substr(0, key.size() - 1);
     if (name != host) {
       if ((pages != 0 || record.version() != 0) &&
@@ -122,7 +117,7 @@ absl::Status CrawlDb::ScanHosts(
       return absl::DataLossError("a host's record cannot be decoded");
     }
   }
-  if (!it->status().ok()) return FromRocksDb(it->status(), "reading the hosts");
+  if (!it->status().ok()) return it->status();
   if (pages != 0 || record.version() != 0) visit(host, pages, record);
   return absl::OkStatus();
 }
@@ -154,16 +149,15 @@ absl::Status CrawlDb::AddHost(Edit& edit, const HostUpdate& update,
   }
   const int64_t until_ms = record.rest_until_ms();
   if (was_ms != 0 && was_ms != until_ms) {
-    store_->Delete(edit, Column::kSchedule, keys::ScheduledHost(was_ms, host));
+    edit.Delete(Column::kSchedule, keys::ScheduledHost(was_ms, host));
   }
   if (until_ms != 0) {
-    store_->Put(edit, Column::kSchedule, keys::ScheduledHost(until_ms, host),
-                {});
+    edit.Put(Column::kSchedule, keys::ScheduledHost(until_ms, host), {});
     edit.resting.emplace_back(host, until_ms);
   } else if (was_ms != 0) {
     edit.awake.push_back(host);
   }
-  store_->PutMessage(edit, Column::kHosts, keys::HostInfo(host), record);
+  edit.PutMessage(Column::kHosts, keys::HostInfo(host), record);
   return absl::OkStatus();
 }
 
@@ -192,7 +186,7 @@ absl::StatusOr<proto::SiteIdentity> CrawlDb::identity() {
 
 absl::Status CrawlDb::SetIdentity(const proto::SiteIdentity& identity) {
   Edit edit;
-  store_->PutMessage(edit, Column::kMeta, keys::kIdentity, identity);
+  edit.PutMessage(Column::kMeta, keys::kIdentity, identity);
   return store_->Commit(edit, /*sync=*/true);
 }
 
@@ -202,7 +196,7 @@ absl::StatusOr<std::string> CrawlDb::GetNote(std::string_view name) {
 
 absl::Status CrawlDb::PutNote(std::string_view name, std::string_view bytes) {
   Edit edit;
-  store_->Put(edit, Column::kMeta, keys::Note(name), bytes);
+  edit.Put(Column::kMeta, keys::Note(name), bytes);
   return store_->Commit(edit, /*sync=*/true);
 }
 

@@ -96,33 +96,28 @@ absl::Status CrawlDb::PayRoot() {
 absl::StatusOr<std::vector<PageKey>> CrawlDb::FetchList(const PageKey& after,
                                                         size_t most) {
   std::vector<PageKey> pages;
-  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
-      rocksdb::ReadOptions(), store_->column(Column::kRounds)));
+  const auto it = store_->Scan(Column::kRounds, "f");
   for (it->Seek(keys::FetchList(after.bytes));
-       it->Valid() && it->key().starts_with("f") && pages.size() < most;
-       it->Next()) {
-    const std::string_view page(it->key().data() + 1, it->key().size() - 1);
+       it->Valid() && pages.size() < most; it->Next()) {
+    const std::string_view page = it->key().substr(1);
     if (page != after.bytes) pages.push_back(PageKey{std::string(page)});
   }
-  if (!it->status().ok()) {
-    return FromRocksDb(it->status(), "reading the open round");
-  }
+  if (!it->status().ok()) return it->status();
   return pages;
 }
 
 absl::Status CrawlDb::ForEachOutlinks(
     const std::function<void(std::string_view page,
                              const proto::OutlinkSegment&)>& visit) {
-  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
-      rocksdb::ReadOptions(), store_->column(Column::kRounds)));
+  const auto it = store_->Scan(Column::kRounds, "s");
   proto::OutlinkSegment segment;
-  for (it->Seek("s"); it->Valid() && it->key().starts_with("s"); it->Next()) {
+  for (it->Seek("s"); it->Valid(); it->Next()) {
     if (!segment.ParseFromArray(it->value().data(), it->value().size())) {
       return absl::DataLossError("a page's outlinks cannot be decoded");
     }
-    visit({it->key().data() + 1, it->key().size() - 1}, segment);
+    visit(it->key().substr(1), segment);
   }
-  return FromRocksDb(it->status(), "reading the round's outlinks");
+  return it->status();
 }
 
 absl::Status CrawlDb::CloseRound(std::string_view report) {
@@ -140,9 +135,9 @@ absl::Status CrawlDb::CloseRound(std::string_view report) {
   }
   Edit edit;
   // The fetch list is empty; the range spares its readers the tombstones.
-  edit.batch.DeleteRange(store_->column(Column::kRounds), "f", "g");
-  edit.batch.DeleteRange(store_->column(Column::kRounds), "s", "t");
-  store_->Put(edit, Column::kRounds, keys::Report(journal.number()), report);
+  edit.batch.DeleteRange(Column::kRounds, "f", "g");
+  edit.batch.DeleteRange(Column::kRounds, "s", "t");
+  edit.Put(Column::kRounds, keys::Report(journal.number()), report);
   const uint64_t number = journal.number();
   journal.Clear();
   journal.set_version(1);

@@ -60,7 +60,7 @@ absl::Status CrawlDb::OpenPair(const Peer& to) {
   proto::SentPair fresh;
   fresh.set_my_incarnation(identity->incarnation());
   fresh.set_their_incarnation(to.incarnation);
-  store_->PutMessage(edit, Column::kMeta, keys::SentPair(to.site), fresh);
+  edit.PutMessage(Column::kMeta, keys::SentPair(to.site), fresh);
   return store_->Commit(edit, /*sync=*/true);
 }
 
@@ -69,7 +69,7 @@ absl::Status CrawlDb::ClosePair(SiteId to) {
   if (absl::Status s = ReleaseManyGains(to); !s.ok()) return s;
   Edit edit;
   if (absl::Status s = TakeBack(edit, to); !s.ok()) return s;
-  store_->Delete(edit, Column::kMeta, keys::SentPair(to));
+  edit.Delete(Column::kMeta, keys::SentPair(to));
   return store_->Commit(edit, /*sync=*/true);
 }
 
@@ -82,7 +82,7 @@ absl::Status CrawlDb::TakeBack(Edit& edit, SiteId site) {
   std::vector<proto::MovedPage> pages;
   std::map<std::string, HostUpdate> hosts;  // The last word of each.
   for (OutboxCut& cut : *cuts) {
-    store_->Delete(edit, Column::kOutbox, keys::Sending(site, cut.sequence));
+    edit.Delete(Column::kOutbox, keys::Sending(site, cut.sequence));
     edit.delta.outbox -= cut.batch.cash();
     edit.delta.outbox_urls[site] -=
         cut.batch.urls_size() + cut.batch.pages_size();
@@ -112,15 +112,12 @@ absl::StatusOr<std::vector<SiteId>> CrawlDb::Destinations() {
   std::set<SiteId> sites;
   for (const auto& [site, urls] : totals().outbox_urls) sites.insert(site);
   const std::string prefix = keys::SentPrefix();
-  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
-      rocksdb::ReadOptions(), store_->column(Column::kMeta)));
-  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix);
-       it->Next()) {
-    const std::string id(it->key().data() + prefix.size(),
-                         it->key().size() - prefix.size());
+  const auto it = store_->Scan(Column::kMeta, prefix);
+  for (it->Seek(prefix); it->Valid(); it->Next()) {
+    const std::string id(it->key().substr(prefix.size()));
     sites.insert(SiteId{static_cast<uint32_t>(std::stoul(id))});
   }
-  if (!it->status().ok()) return FromRocksDb(it->status(), "reading the meta");
+  if (!it->status().ok()) return it->status();
   return std::vector<SiteId>(sites.begin(), sites.end());
 }
 
@@ -145,12 +142,7 @@ absl::StatusOr<OutboxCut> CrawlDb::CutOutbox(const Peer& to, size_t most,
   Edit edit;
   OutboxCut cut;
   const std::string prefix = keys::Outbox(to.site, {});
-  const std::string end = keys::After(prefix);
-  const rocksdb::Slice end_slice(end);
-  rocksdb::ReadOptions options;
-  options.iterate_upper_bound = &end_slice;
-  std::unique_ptr<rocksdb::Iterator> it(
-      store_->db().NewIterator(options, store_->column(Column::kOutbox)));
+  const auto it = store_->Scan(Column::kOutbox, prefix);
   if (cursor != nullptr && cursor->starts_with(prefix)) {
     it->Seek(*cursor);
   } else {
@@ -167,21 +159,19 @@ absl::StatusOr<OutboxCut> CrawlDb::CutOutbox(const Peer& to, size_t most,
     if (!url->ParseFromArray(it->value().data(), it->value().size())) {
       return absl::DataLossError("a URL of the outbox cannot be decoded");
     }
-    url->set_page(it->key().data() + prefix.size(),
-                  it->key().size() - prefix.size());
+    const std::string_view page = it->key().substr(prefix.size());
+    url->set_page(page.data(), page.size());
     cut.batch.set_cash(cut.batch.cash() + url->cash());
-    last.assign(it->key().data(), it->key().size());
+    last = it->key();
   }
-  if (!it->status().ok()) {
-    return FromRocksDb(it->status(), "reading the outbox");
-  }
+  if (!it->status().ok()) return it->status();
   if (cut.batch.urls_size() == 0) {
     return absl::NotFoundError("the outbox is empty");
   }
   // They stand together and leave as one range: row by row, each cut would step
   // over the tombstones of all before it.
   last.push_back('\0');
-  edit.batch.DeleteRange(store_->column(Column::kOutbox),
+  edit.batch.DeleteRange(Column::kOutbox,
                          keys::Outbox(to.site, cut.batch.urls(0).page()), last);
   if (cursor != nullptr) *cursor = last;
   if (absl::Status s = FinishCut(edit, to.site, *pair, cut); !s.ok()) return s;
@@ -198,9 +188,8 @@ absl::Status CrawlDb::FinishCut(Edit& edit, SiteId to, proto::SentPair pair,
     pair.set_completed_for(cut.batch.complete_for());
     pair.set_completed_at(cut.sequence);
   }
-  store_->PutMessage(edit, Column::kMeta, keys::SentPair(to), pair);
-  store_->PutMessage(edit, Column::kOutbox, keys::Sending(to, cut.sequence),
-                     cut.batch);
+  edit.PutMessage(Column::kMeta, keys::SentPair(to), pair);
+  edit.PutMessage(Column::kOutbox, keys::Sending(to, cut.sequence), cut.batch);
   return store_->Commit(edit, /*sync=*/true);
 }
 
@@ -208,31 +197,23 @@ absl::StatusOr<std::vector<OutboxCut>> CrawlDb::Sending(SiteId destination,
                                                         uint64_t after,
                                                         size_t most) {
   std::vector<OutboxCut> cuts;
-  // Without it, a look behind the last batch would step over all that was ever
-  // cut out of the outbox that begins there.
-  const std::string end = keys::After(SendingPrefix(destination));
-  const rocksdb::Slice end_slice(end);
-  rocksdb::ReadOptions options;
-  options.iterate_upper_bound = &end_slice;
-  std::unique_ptr<rocksdb::Iterator> it(
-      store_->db().NewIterator(options, store_->column(Column::kOutbox)));
+  // Only these: otherwise a look behind the last batch would step over all that
+  // was ever cut out of the outbox that begins there.
+  const auto it = store_->Scan(Column::kOutbox, SendingPrefix(destination));
   for (it->Seek(keys::Sending(destination, after + 1));
        it->Valid() && cuts.size() < most; it->Next()) {
     OutboxCut& cut = cuts.emplace_back();
     SiteId site{};
     std::string_view sequence;
-    if (!keys::ParseOutbox({it->key().data(), it->key().size()}, site,
-                           sequence)) {
+    if (!keys::ParseOutbox(it->key(), site, sequence)) {
       return absl::DataLossError("a row of the outbox cannot be decoded");
     }
     cut.sequence = ReadBigEndian64(sequence);
-    auto batch = ParseBatch({it->value().data(), it->value().size()});
+    auto batch = ParseBatch(it->value());
     if (!batch.ok()) return batch.status();
     cut.batch = *std::move(batch);
   }
-  if (!it->status().ok()) {
-    return FromRocksDb(it->status(), "reading the outbox");
-  }
+  if (!it->status().ok()) return it->status();
   return cuts;
 }
 
@@ -259,7 +240,7 @@ absl::Status CrawlDb::Acknowledge(const Peer& by, uint64_t last) {
     if (!row.ok()) return row.status();
     auto batch = ParseBatch(*row);
     if (!batch.ok()) return batch.status();
-    store_->Delete(edit, Column::kOutbox, key);
+    edit.Delete(Column::kOutbox, key);
     int64_t moved = 0;
     for (const auto& page : batch->pages()) moved += page.record().cash();
     edit.delta.outbox -= batch->cash();
@@ -269,7 +250,7 @@ absl::Status CrawlDb::Acknowledge(const Peer& by, uint64_t last) {
     pair->set_acknowledged(sequence);
     pair->set_acknowledged_cash(batch->cash_so_far());
   }
-  store_->PutMessage(edit, Column::kMeta, keys::SentPair(by.site), *pair);
+  edit.PutMessage(Column::kMeta, keys::SentPair(by.site), *pair);
   return store_->Commit(edit, /*sync=*/false);
 }
 
@@ -287,8 +268,7 @@ absl::StatusOr<int64_t> CrawlDb::Reroute(SiteId from, const OwnerOf& owner,
     Edit edit;
     std::vector<std::pair<SiteId, Found>> elsewhere;
     std::vector<Found> mine;
-    std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
-        rocksdb::ReadOptions(), store_->column(Column::kOutbox)));
+    const auto it = store_->Scan(Column::kOutbox, "");
     size_t seen = 0;
     for (it->Seek(next); seen < kAtOnce; it->Next(), ++seen) {
       if (!it->Valid() || !it->key().starts_with(prefixes[kind])) {
@@ -297,9 +277,8 @@ absl::StatusOr<int64_t> CrawlDb::Reroute(SiteId from, const OwnerOf& owner,
         it->Seek(next);
         if (!it->Valid() || !it->key().starts_with(next)) break;
       }
-      next = it->key().ToString() + '\0';
-      const std::string page(it->key().data() + prefixes[kind].size(),
-                             it->key().size() - prefixes[kind].size());
+      next = std::string(it->key()) + '\0';
+      const std::string page(it->key().substr(prefixes[kind].size()));
       const std::optional<SiteId> to = owner(page);
       if (to == from) continue;
       proto::FoundUrl row;
@@ -307,7 +286,7 @@ absl::StatusOr<int64_t> CrawlDb::Reroute(SiteId from, const OwnerOf& owner,
         return absl::DataLossError("a URL of the outbox cannot be decoded");
       }
       const Found url{PageKey{page}, row.cash(), row.depth(), row.redirects()};
-      edit.batch.Delete(store_->column(Column::kOutbox), it->key());
+      edit.Delete(Column::kOutbox, it->key());
       edit.delta.outbox -= url.cash;
       --edit.delta.outbox_urls[from];
       if (to.has_value()) {
@@ -316,9 +295,7 @@ absl::StatusOr<int64_t> CrawlDb::Reroute(SiteId from, const OwnerOf& owner,
         mine.push_back(url);
       }
     }
-    if (!it->status().ok()) {
-      return FromRocksDb(it->status(), "reading the outbox");
-    }
+    if (!it->status().ok()) return it->status();
     if (seen == 0) return moved;
     moved += static_cast<int64_t>(elsewhere.size() + mine.size());
     if (absl::Status s = AddWaiting(edit, {}, elsewhere); !s.ok()) return s;

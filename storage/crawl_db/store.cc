@@ -1,24 +1,11 @@
 #include "storage/crawl_db/store.h"
 
 #include <fmt/format.h>
-#include <rocksdb/perf_level.h>
 
 #include <algorithm>
 
-#include "storage/crawl_db/hash128.h"
-
 namespace gannet::storage {
 namespace {
-
-// RocksDB counts every comparison of keys for its profiler unless the thread
-// says no: a twentieth of a crawl's CPU.
-void DoNotCountComparisons() {
-  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
-}
-
-rocksdb::Slice ToSlice(std::string_view view) {
-  return {view.data(), view.size()};
-}
 
 absl::Status BadRecord(std::string_view what) {
   return absl::DataLossError(fmt::format(
@@ -44,42 +31,30 @@ bool IsSound(const proto::PageRecord& record) {
          proto::PagePlace_IsValid(record.before_block().place());
 }
 
-absl::Status FromRocksDb(const rocksdb::Status& status,
-                         std::string_view doing) {
-  if (status.ok()) return absl::OkStatus();
-  const std::string message = fmt::format("{}: {}", doing, status.ToString());
-  if (status.IsNoSpace() ||
-      status.ToString().find("Disk quota exceeded") != std::string::npos) {
-    return absl::ResourceExhaustedError("disk full: " + message);
-  }
-  if (status.IsCorruption()) {
-    return absl::DataLossError("the crawl DB is damaged: " + message);
-  }
-  if (status.IsNotFound()) return absl::NotFoundError(message);
-  return absl::InternalError(message);
-}
-
 absl::StatusOr<std::unique_ptr<Store>> Store::Open(const std::string& folder,
                                                    const StoreMemory& memory,
                                                    std::optional<Order> order) {
   absl::StatusOr<DataFolder> data_folder = DataFolder::Open(folder);
   if (!data_folder.ok()) return data_folder.status();
-  std::unique_ptr<Store> store(new Store(*std::move(data_folder)));
-  rocksdb::DB* db = nullptr;
-  const rocksdb::Status status =
-      rocksdb::DB::Open(MakeDbOptions(memory), folder, MakeColumns(memory),
-                        &store->handles_, &db);
-  if (!status.ok()) return FromRocksDb(status, "cannot open " + folder);
-  store->db_.reset(db);
+  auto engine = OpenRocksStore(folder, MakeColumns(), memory);
+  if (!engine.ok()) return engine.status();
+  return Finish(std::unique_ptr<Store>(
+                    new Store(*std::move(data_folder), *std::move(engine))),
+                order);
+}
+
+absl::StatusOr<std::unique_ptr<Store>> Store::OpenOn(
+    std::unique_ptr<OrderedStore> engine, std::optional<Order> order) {
+  return Finish(
+      std::unique_ptr<Store>(new Store(std::nullopt, std::move(engine))),
+      order);
+}
+
+absl::StatusOr<std::unique_ptr<Store>> Store::Finish(
+    std::unique_ptr<Store> store, std::optional<Order> order) {
   if (absl::Status loaded = store->Load(); !loaded.ok()) return loaded;
   if (absl::Status s = store->SetOrder(order); !s.ok()) return s;
   return store;
-}
-
-Store::~Store() {
-  if (db_ == nullptr) return;
-  for (auto* handle : handles_) db_->DestroyColumnFamilyHandle(handle);
-  db_->Close();
 }
 
 absl::Status Store::Load() {
@@ -105,30 +80,39 @@ absl::Status Store::Load() {
     return bytes.status();
   }
 
-  std::unique_ptr<rocksdb::Iterator> it(
-      db_->NewIterator(rocksdb::ReadOptions(), column(Column::kRounds)));
-  for (it->Seek("f"); it->Valid() && it->key().starts_with("f"); it->Next()) {
-    const std::string_view page(it->key().data() + 1, it->key().size() - 1);
-    ClaimedOf(page).insert(Hash128(page));
-  }
-  if (!it->status().ok()) {
-    return FromRocksDb(it->status(), "reading the open round");
-  }
+  if (absl::Status s = LoadClaims(); !s.ok()) return s;
+  return LoadRests();
+}
 
+absl::Status Store::LoadClaims() {
+  const auto open = Scan(Column::kRounds, "f");
+  for (open->Seek("f"); open->Valid(); open->Next()) {
+    claims_.Add(open->key().substr(1));
+  }
+  return open->status();
+}
+
+absl::Status Store::LoadRests() {
   // A host rests while the schedule holds it, though its time may be past:
   // WakeDue ends a rest, nothing else.
-  it.reset(db_->NewIterator(rocksdb::ReadOptions(), column(Column::kSchedule)));
-  for (it->Seek("h"); it->Valid() && it->key().starts_with("h"); it->Next()) {
+  const auto rest = Scan(Column::kSchedule, "h");
+  for (rest->Seek("h"); rest->Valid(); rest->Next()) {
     int64_t until_ms = 0;
     std::string_view host;
-    if (!keys::ParseSchedule({it->key().data(), it->key().size()}, until_ms,
-                             host)) {
+    if (!keys::ParseSchedule(rest->key(), until_ms, host)) {
       return BadRecord("a schedule entry");
     }
-    RestingOf(host)[Hash128(host)] = until_ms;
-    ++resting_hosts_;
+    rests_.Begin(host, until_ms);
   }
-  return FromRocksDb(it->status(), "reading the schedule");
+  if (!rest->status().ok()) return rest->status();
+
+  const auto aside = Scan(Column::kFrontier, "r");
+  for (aside->Seek("r"); aside->Valid();) {
+    const std::string host(HostPartOf(aside->key().substr(1)));
+    rests_.NotePagesAside(host);
+    aside->Seek(AfterPrefix(keys::RestingPrefix(host)));
+  }
+  return aside->status();
 }
 
 // A DB without the row is OPIC's.
@@ -148,58 +132,17 @@ absl::Status Store::SetOrder(std::optional<Order> wanted) {
         "choose another data folder",
         OrderName(order_), OrderName(*wanted)));
   }
-  rocksdb::WriteOptions options;
-  options.sync = true;
-  const rocksdb::Status status =
-      db_->Put(options, column(Column::kMeta), keys::kOrder,
-               ToSlice(OrderName(*wanted)));
-  if (!status.ok()) return FromRocksDb(status, "writing the frontier's order");
+  Batch batch;
+  batch.Put(Column::kMeta, keys::kOrder, OrderName(*wanted));
+  absl::Status status = engine_->Write(batch);
+  if (status.ok()) status = engine_->Sync();
+  if (!status.ok()) return status;
   order_ = *wanted;
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> Store::Get(Column column, std::string_view key,
-                                       const rocksdb::Snapshot* at) {
-  rocksdb::ReadOptions options;
-  options.snapshot = at;
-  std::string value;
-  const rocksdb::Status status =
-      db_->Get(options, this->column(column), ToSlice(key), &value);
-  if (!status.ok()) return FromRocksDb(status, "reading a row");
-  return value;
-}
-
-absl::StatusOr<std::vector<std::optional<std::string>>> Store::MultiGet(
-    Column column, const std::vector<std::string>& keys,
-    const rocksdb::Snapshot* at) {
-  DoNotCountComparisons();
-  // In slices, so that a large batch does not pin as many blocks.
-  constexpr size_t kSlice = 256;
-  rocksdb::ReadOptions options;
-  options.snapshot = at;
-  std::vector<std::optional<std::string>> values(keys.size());
-  std::array<rocksdb::Slice, kSlice> slices;
-  std::array<rocksdb::PinnableSlice, kSlice> pinned;
-  std::array<rocksdb::Status, kSlice> statuses;
-  for (size_t begin = 0; begin < keys.size(); begin += kSlice) {
-    const size_t count = std::min(kSlice, keys.size() - begin);
-    for (size_t i = 0; i < count; ++i) slices[i] = keys[begin + i];
-    db_->MultiGet(options, this->column(column), count, slices.data(),
-                  pinned.data(), statuses.data(), /*sorted_input=*/true);
-    for (size_t i = 0; i < count; ++i) {
-      if (statuses[i].ok()) {
-        values[begin + i].emplace(pinned[i].data(), pinned[i].size());
-      } else if (!statuses[i].IsNotFound()) {
-        return FromRocksDb(statuses[i], "reading rows");
-      }
-      pinned[i].Reset();
-    }
-  }
-  return values;
-}
-
 absl::StatusOr<proto::PageRecord> Store::GetPage(std::string_view page,
-                                                 const rocksdb::Snapshot* at) {
+                                                 const Snapshot* at) {
   absl::StatusOr<std::string> bytes = Get(Column::kPages, page, at);
   if (!bytes.ok()) return bytes.status();
   return DecodePage(*bytes);
@@ -207,8 +150,7 @@ absl::StatusOr<proto::PageRecord> Store::GetPage(std::string_view page,
 
 absl::StatusOr<std::vector<std::optional<proto::PageRecord>>> Store::GetPages(
     const std::vector<std::string_view>& pages) {
-  const std::vector<std::string> keys(pages.begin(), pages.end());
-  auto rows = MultiGet(Column::kPages, keys);
+  auto rows = engine_->MultiGet(Column::kPages, pages);
   if (!rows.ok()) return rows.status();
   std::vector<std::optional<proto::PageRecord>> records(pages.size());
   for (size_t i = 0; i < pages.size(); ++i) {
@@ -218,20 +160,6 @@ absl::StatusOr<std::vector<std::optional<proto::PageRecord>>> Store::GetPages(
     records[i] = *std::move(record);
   }
   return records;
-}
-
-void Store::Put(Edit& edit, Column column, std::string_view key,
-                std::string_view value) {
-  edit.batch.Put(this->column(column), ToSlice(key), ToSlice(value));
-}
-
-void Store::PutMessage(Edit& edit, Column column, std::string_view key,
-                       const google::protobuf::MessageLite& message) {
-  Put(edit, column, key, message.SerializeAsString());
-}
-
-void Store::Delete(Edit& edit, Column column, std::string_view key) {
-  edit.batch.Delete(this->column(column), ToSlice(key));
 }
 
 namespace {
@@ -272,63 +200,63 @@ void AddCounts(const proto::RoundCounts& more, proto::RoundCounts& counts) {
 
 }  // namespace
 
-absl::Status Store::Commit(Edit& edit, bool sync) {
-  DoNotCountComparisons();
+void Store::AddHostCounts(Edit& edit) {
   for (const auto& [host, change] : edit.host_pages) {
     if (change == 0) continue;
-    edit.batch.Merge(column(Column::kHosts), keys::HostPages(host),
-                     EncodeCount(change));
+    edit.batch.AddCount(Column::kHosts, keys::HostPages(host), change);
   }
-  if (edit.journal.has_value() && edit.counts.ByteSizeLong() == 0) {
-    PutMessage(edit, Column::kRounds, keys::Journal(), *edit.journal);
-  }
+}
 
+void Store::AddJournal(Edit& edit) {
+  const bool has_counts = edit.counts.ByteSizeLong() > 0;
+  const bool has_targets = edit.last_target > journal_.last_target();
+  if (has_counts || has_targets) {
+    if (!edit.journal.has_value()) edit.journal = journal_;
+    if (has_targets) edit.journal->set_last_target(edit.last_target);
+    AddCounts(edit.counts, *edit.journal->mutable_counts());
+  }
+  if (edit.journal.has_value()) {
+    edit.PutMessage(Column::kRounds, keys::Journal(), *edit.journal);
+  }
+}
+
+absl::Status Store::Write(const Edit& edit, bool sync) {
+  absl::Status status = engine_->Write(edit.batch);
+  if (status.ok() && sync) status = engine_->Sync();
+  if (!status.ok()) {
+    broken_ = absl::Status(
+        status.code(),
+        std::string(status.message()) +
+            " (nothing more is written until the crawl DB is opened again)");
+  }
+  return status;
+}
+
+void Store::UpdateClaimsAndRests(const Edit& edit) {
+  for (const auto& page : edit.claimed) claims_.Add(page);
+  for (const auto& page : edit.unclaimed) claims_.Remove(page);
+  for (const auto& [host, until_ms] : edit.resting) {
+    rests_.Begin(host, until_ms);
+  }
+  for (const auto& host : edit.awake) rests_.End(host);
+  for (const auto& host : edit.aside) rests_.NotePagesAside(host);
+}
+
+absl::Status Store::Commit(Edit& edit, bool sync) {
+  AddHostCounts(edit);
   MutexLock lock(&commit_mu_);
   if (!broken_.ok()) return broken_;
   Totals next = totals_;
   next.Add(edit.delta);
-  const bool has_counts = edit.counts.ByteSizeLong() > 0;
-  if (edit.last_target > journal_.last_target() || has_counts) {
-    if (!edit.journal.has_value()) edit.journal = journal_;
-    edit.journal->set_last_target(
-        std::max(edit.last_target, journal_.last_target()));
-    AddCounts(edit.counts, *edit.journal->mutable_counts());
-    PutMessage(edit, Column::kRounds, keys::Journal(), *edit.journal);
-  }
   if (next != totals_) {
-    PutMessage(edit, Column::kMeta, keys::kTotals, next.ToProto());
+    edit.PutMessage(Column::kMeta, keys::kTotals, next.ToProto());
   }
-  rocksdb::WriteOptions options;
-  options.sync = sync;
-  // Verbs write in key order, column by column.
-  options.memtable_insert_hint_per_batch = true;
-  const rocksdb::Status status = db_->Write(options, &edit.batch);
-  if (!status.ok()) {
-    const absl::Status error = FromRocksDb(status, "writing to the crawl DB");
-    broken_ = absl::Status(
-        error.code(),
-        std::string(error.message()) +
-            " (nothing more is written until the crawl DB is opened again)");
-    return error;
-  }
+  AddJournal(edit);
+  if (absl::Status status = Write(edit, sync); !status.ok()) return status;
   totals_ = std::move(next);
   if (edit.journal.has_value()) journal_ = *std::move(edit.journal);
   schedule_floor_ms_ = std::min(schedule_floor_ms_, edit.earliest_ready_ms);
-  for (const auto& page : edit.claimed) {
-    ClaimedOf(page).insert(Hash128(page));
-  }
-  for (const auto& page : edit.unclaimed) {
-    ClaimedOf(page).erase(Hash128(page));
-  }
-  for (const auto& [host, until] : edit.resting) {
-    const bool is_new =
-        RestingOf(host).insert_or_assign(Hash128(host), until).second;
-    if (is_new) ++resting_hosts_;
-  }
-  for (const auto& host : edit.awake) {
-    resting_hosts_ -=
-        static_cast<int64_t>(RestingOf(host).erase(Hash128(host)));
-  }
+  UpdateClaimsAndRests(edit);
   return absl::OkStatus();
 }
 
@@ -342,18 +270,9 @@ proto::RoundJournal Store::journal() const {
   return journal_;
 }
 
-bool Store::IsClaimed(std::string_view page) {
-  return ClaimedOf(page).contains(Hash128(page));
-}
-
-bool Store::IsResting(std::string_view host) {
-  const auto& resting = RestingOf(host);
-  const auto it = resting.find(Hash128(host));
-  return it != resting.end() && it->second != kWakingMs;
-}
-
-bool Store::HasPagesAside(std::string_view host) {
-  return RestingOf(host).contains(Hash128(host));
+int64_t Store::root_share() const {
+  MutexLock lock(&commit_mu_);
+  return journal_.root_share();
 }
 
 int64_t Store::schedule_floor_ms() const {

@@ -1,19 +1,15 @@
-// Store is what stands under the verbs of CrawlDb: the open RocksDB, the locks,
+// Store is what stands under the verbs of CrawlDb: the open engine, the locks,
 // the totals, and the one way to write (Commit). Private to this room.
 //
 // Locks, in the order in which they are taken: stripes (ascending), then the
 // commit mutex. A verb locks the stripes of the pages that it reads and
 // rewrites, so that two verbs never rewrite one page from the same old record.
-// A stripe is a sixteenth of the buckets; it also guards what we keep in memory
-// about its pages.
+// A stripe is a sixteenth of the buckets.
 //
 // After a failed commit the store refuses all further writes: whether the batch
 // reached the log is then unknown, and what is in memory may be older than the
 // disk. Reopening is cheap, guessing is not.
 #pragma once
-
-#include <rocksdb/db.h>
-#include <rocksdb/write_batch.h>
 
 #include <array>
 #include <atomic>
@@ -21,43 +17,48 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
-#include "absl/numeric/int128.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/crawl_db.pb.h"
 #include "storage/crawl_db/block_list.h"
+#include "storage/crawl_db/claims.h"
 #include "storage/crawl_db/columns.h"
 #include "storage/crawl_db/data_folder.h"
 #include "storage/crawl_db/keys.h"
+#include "storage/crawl_db/rests.h"
 #include "storage/crawl_db/score.h"
 #include "storage/crawl_db/totals.h"
+#include "storage/engine/batch.h"
+#include "storage/engine/count.h"
+#include "storage/engine/ordered_store.h"
+#include "storage/engine/rocks_store.h"
 #include "storage/mutex.h"
 
 namespace gannet::storage {
-
-// The code says what the caller should do: kResourceExhausted make room on the
-// disk, kDataLoss restore or repair, kFailedPrecondition fix and start again.
-absl::Status FromRocksDb(const rocksdb::Status& status, std::string_view doing);
 
 // Its enumerations are among those that there are: what came from a peer or
 // from the disk may hold any number.
 bool IsSound(const proto::PageRecord& record);
 
-// Two times of a host's rest that are not times, first of all that are due: a
-// rest that was cleared and ends with the next WakeDue, and one that has ended
-// while some of the host's pages still stand aside. Stored on disk.
-inline constexpr int64_t kDueAtOnceMs = 1;
-inline constexpr int64_t kWakingMs = 2;
-
 // One atomic write in the making.
 struct Edit {
-  rocksdb::WriteBatch batch;
+  void Put(Column column, std::string_view key, std::string_view value) {
+    batch.Put(column, key, value);
+  }
+  void PutMessage(Column column, std::string_view key,
+                  const google::protobuf::MessageLite& message) {
+    batch.Put(column, key, message.SerializeAsString());
+  }
+  void Delete(Column column, std::string_view key) {
+    batch.Delete(column, key);
+  }
+
+  Batch batch;
   Totals delta;
   std::optional<proto::RoundJournal> journal;
   std::map<std::string, int64_t> host_pages;  // Change in number, by host.
@@ -70,6 +71,7 @@ struct Edit {
   std::vector<std::string> unclaimed;
   std::vector<std::pair<std::string, int64_t>> resting;  // Host, until.
   std::vector<std::string> awake;
+  std::set<std::string> aside;  // Hosts of which pages were put aside.
 };
 
 // What the edit drops is the open round's doing.
@@ -92,32 +94,33 @@ class Store {
   static absl::StatusOr<std::unique_ptr<Store>> Open(
       const std::string& folder, const StoreMemory& memory,
       std::optional<Order> order = std::nullopt);
-  ~Store();
+  // On an engine that was opened with MakeColumns().
+  static absl::StatusOr<std::unique_ptr<Store>> OpenOn(
+      std::unique_ptr<OrderedStore> engine, std::optional<Order> order);
 
-  rocksdb::DB& db() { return *db_; }
-  rocksdb::ColumnFamilyHandle* column(Column column) {
-    return handles_[static_cast<size_t>(column)];
-  }
+  OrderedStore& engine() { return *engine_; }
 
   // kNotFound if there is no such row.
   absl::StatusOr<std::string> Get(Column column, std::string_view key,
-                                  const rocksdb::Snapshot* at = nullptr);
+                                  const Snapshot* at = nullptr) {
+    return engine_->Get(column, key, at);
+  }
   // `keys` sorted; nullopt where there is no row.
   absl::StatusOr<std::vector<std::optional<std::string>>> MultiGet(
-      Column column, const std::vector<std::string>& keys,
-      const rocksdb::Snapshot* at = nullptr);
+      Column column, const std::vector<std::string>& keys) {
+    return engine_->MultiGet(column, {keys.begin(), keys.end()});
+  }
+  // The rows whose keys begin with `prefix`; stands nowhere until Seek().
+  std::unique_ptr<Cursor> Scan(Column column, std::string_view prefix,
+                               const ReadOptions& options = {}) {
+    return engine_->NewCursor(column, PrefixRange(prefix), options);
+  }
   // kNotFound, or kDataLoss if the record cannot be read.
-  absl::StatusOr<proto::PageRecord> GetPage(
-      std::string_view page, const rocksdb::Snapshot* at = nullptr);
+  absl::StatusOr<proto::PageRecord> GetPage(std::string_view page,
+                                            const Snapshot* at = nullptr);
   // Records of sorted, distinct pages; nullopt for unknown ones.
   absl::StatusOr<std::vector<std::optional<proto::PageRecord>>> GetPages(
       const std::vector<std::string_view>& pages);
-
-  void Put(Edit& edit, Column column, std::string_view key,
-           std::string_view value);
-  void PutMessage(Edit& edit, Column column, std::string_view key,
-                  const google::protobuf::MessageLite& message);
-  void Delete(Edit& edit, Column column, std::string_view key);
 
   // Writes the edit with its totals, all or nothing. `sync` waits for the disk.
   // REQUIRES: the caller holds the stripes of all pages and hosts in it.
@@ -125,22 +128,18 @@ class Store {
 
   Totals totals() const ABSL_LOCKS_EXCLUDED(commit_mu_);
   proto::RoundJournal journal() const ABSL_LOCKS_EXCLUDED(commit_mu_);
+  // Of the journal, which is large: a copy for each page would be dear.
+  int64_t root_share() const ABSL_LOCKS_EXCLUDED(commit_mu_);
 
-  // REQUIRES, for these: the page's or host's stripe is locked.
-  bool IsClaimed(std::string_view page);
-  // Its pages are not to be generated.
-  bool IsResting(std::string_view host);
-  // It rests or is waking: some of its pages may stand aside.
-  bool HasPagesAside(std::string_view host);
-  // A hint, for anybody: false most of the time, and then nobody need be asked.
-  bool AnyHostHasPagesAside() const { return resting_hosts_ > 0; }
+  const Claims& claims() const { return claims_; }
+  const Rests& rests() const { return rests_; }
   bool IsBlocked(std::string_view page) const { return blocked_.Has(page); }
   Order order() const { return order_; }
   // Where the page stands in the frontier, if it does.
   uint8_t StepOf(std::string_view page, const proto::PageRecord& record) const {
     return storage::StepOf(order_, page, record);
   }
-  Mutex& stripe_mutex(size_t stripe) { return stripes_[stripe].mu; }
+  Mutex& stripe_mutex(size_t stripe) { return stripes_[stripe]; }
 
   // REQUIRES: all stripes are locked, and the list is on disk.
   void SetBlockList(const proto::BlockList& list) {
@@ -160,33 +159,28 @@ class Store {
   void SetScheduleFloor(int64_t ms) ABSL_LOCKS_EXCLUDED(commit_mu_);
 
  private:
-  // By Hash128 of the key: the open round's pages; resting hosts, until when.
-  using Claimed = absl::flat_hash_set<absl::uint128>;
-  using Resting = absl::flat_hash_map<absl::uint128, int64_t>;
-  struct Stripe {
-    Mutex mu;
-    Claimed claimed ABSL_GUARDED_BY(mu);
-    Resting resting ABSL_GUARDED_BY(mu);
-  };
-  // REQUIRES: the stripe is locked, which StripeLocks hides from the analysis.
-  Claimed& ClaimedOf(std::string_view page) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    return stripes_[StripeOf(page)].claimed;
-  }
-  Resting& RestingOf(std::string_view host) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    return stripes_[StripeOf(host)].resting;
-  }
-
-  Store(DataFolder folder) : folder_(std::move(folder)) {}
-  absl::Status Load();
+  Store(std::optional<DataFolder> folder, std::unique_ptr<OrderedStore> engine)
+      : folder_(std::move(folder)), engine_(std::move(engine)) {}
+  static absl::StatusOr<std::unique_ptr<Store>> Finish(
+      std::unique_ptr<Store> store, std::optional<Order> order);
+  absl::Status Load() ABSL_LOCKS_EXCLUDED(commit_mu_);
+  absl::Status LoadClaims();
+  absl::Status LoadRests();
+  // The parts of Commit().
+  static void AddHostCounts(Edit& edit);
+  void AddJournal(Edit& edit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mu_);
+  absl::Status Write(const Edit& edit, bool sync)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mu_);
+  void UpdateClaimsAndRests(const Edit& edit);
   absl::Status SetOrder(std::optional<Order> wanted)
       ABSL_LOCKS_EXCLUDED(commit_mu_);
 
-  DataFolder folder_;
+  const std::optional<DataFolder> folder_;  // Locked; none in memory.
+  const std::unique_ptr<OrderedStore> engine_;
   Order order_ = Order::kOpic;
-  std::unique_ptr<rocksdb::DB> db_;
-  std::vector<rocksdb::ColumnFamilyHandle*> handles_;
-  std::array<Stripe, kStripes> stripes_;
-  std::atomic<int64_t> resting_hosts_ = 0;
+  std::array<Mutex, kStripes> stripes_;
+  Claims claims_;
+  Rests rests_;
   // Changed with all stripes locked, read with any.
   BlockedPrefixes blocked_;
   std::atomic<uint64_t> block_changes_ = 0;

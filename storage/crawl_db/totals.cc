@@ -3,27 +3,15 @@
 namespace gannet::storage {
 namespace {
 
-// The single numbers, in one list, so that Add and the conversions cannot
-// forget one.
-template <typename T, typename Visit>
-void ForEachNumber(T& totals, Visit visit) {
-  visit(totals.injected);
-  visit(totals.pages);
-  visit(totals.root);
-  visit(totals.round);
-  visit(totals.deferred);
-  visit(totals.outbox);
-  visit(totals.acknowledged);
-  visit(totals.received);
-  visit(totals.handed_over);
-  visit(totals.taken_over);
-  visit(totals.frontier_pages);
-  visit(totals.scheduled_pages);
-  visit(totals.round_pages);
-  visit(totals.finished_pages);
-  visit(totals.deferred_urls);
-  visit(totals.dropped_urls);
-}
+// The single numbers, in one list, so that no sum can forget one.
+constexpr int64_t Totals::*kNumbers[] = {
+    &Totals::injected,     &Totals::pages,          &Totals::root,
+    &Totals::round,        &Totals::deferred,       &Totals::outbox,
+    &Totals::acknowledged, &Totals::received,       &Totals::handed_over,
+    &Totals::taken_over,   &Totals::frontier_pages, &Totals::scheduled_pages,
+    &Totals::round_pages,  &Totals::finished_pages, &Totals::deferred_urls,
+    &Totals::dropped_urls,
+};
 
 template <typename Map>
 void AddMap(const Map& delta, Map& into) {
@@ -61,12 +49,9 @@ int64_t Totals::AllCash() const {
 }
 
 void Totals::Add(const Totals& delta) {
-  std::array<int64_t, 16> numbers;
-  size_t i = 0;
-  ForEachNumber(delta, [&](int64_t value) { numbers[i++] = value; });
-  i = 0;
-  ForEachNumber(*this,
-                [&](int64_t& value) { value = Sum(value, numbers[i++]); });
+  for (int64_t Totals::*number : kNumbers) {
+    this->*number = Sum(this->*number, delta.*number);
+  }
   AddMap(delta.dropped, dropped);
   AddMap(delta.outbox_urls, outbox_urls);
   for (size_t s = 0; s < pages_by_state.size(); ++s) {

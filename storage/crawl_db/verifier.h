@@ -39,8 +39,7 @@ struct RowSum {
 
 class Verifier {
  public:
-  Verifier(Store& store, const rocksdb::Snapshot* at,
-           const CrawlDb::LookAtPage& look)
+  Verifier(Store& store, const Snapshot* at, const CrawlDb::LookAtPage& look)
       : store_(store), at_(at), look_(look) {}
 
   absl::Status Full();
@@ -77,7 +76,7 @@ class Verifier {
   }
 
   Store& store_;
-  const rocksdb::Snapshot* at_;
+  const Snapshot* at_;
   const CrawlDb::LookAtPage& look_;
   bool looked_fine_ = true;
   std::vector<Check> checks_;

@@ -14,27 +14,20 @@
 // Everything is read at one snapshot, so that others may write meanwhile.
 #include <fmt/format.h>
 
-#include "absl/cleanup/cleanup.h"
 #include "storage/crawl_db/verifier.h"
 
 namespace gannet::storage {
 
 absl::Status Verifier::Scan(Column column, std::string_view prefix,
                             const Visit& visit) {
-  rocksdb::ReadOptions options;
-  options.snapshot = at_;
-  options.fill_cache = false;
-  options.readahead_size = 1 << 20;
-  std::unique_ptr<rocksdb::Iterator> it(
-      store_.db().NewIterator(options, store_.column(column)));
-  const rocksdb::Slice start(prefix.data(), prefix.size());
-  for (it->Seek(start); it->Valid() && it->key().starts_with(start);
-       it->Next()) {
-    absl::Status status = visit({it->key().data(), it->key().size()},
-                                {it->value().data(), it->value().size()});
+  const auto it = store_.Scan(
+      column, prefix,
+      {.at = at_, .read_ahead_bytes = 1 << 20, .fill_cache = false});
+  for (it->Seek(prefix); it->Valid(); it->Next()) {
+    absl::Status status = visit(it->key(), it->value());
     if (!status.ok()) return status;
   }
-  return FromRocksDb(it->status(), "reading a column");
+  return it->status();
 }
 
 absl::Status Verifier::Has(Column column, std::string_view key, bool& has) {
@@ -164,9 +157,8 @@ absl::Status Verifier::Changed(const ChangedRows& changed) {
 
 absl::StatusOr<std::vector<Check>> CrawlDb::Verify(bool full,
                                                    const LookAtPage& look) {
-  const rocksdb::Snapshot* at = store_->db().GetSnapshot();
-  absl::Cleanup release = [&] { store_->db().ReleaseSnapshot(at); };
-  const uint64_t until = at->GetSequenceNumber();
+  const std::unique_ptr<Snapshot> at = store_->engine().TakeSnapshot();
+  const uint64_t until = at->number();
   uint64_t since = 0;
   if (auto verified = store_->Get(Column::kMeta, keys::kVerified);
       verified.ok()) {
@@ -175,7 +167,7 @@ absl::StatusOr<std::vector<Check>> CrawlDb::Verify(bool full,
     full = true;
   }
 
-  Verifier verifier(*store_, at, look);
+  Verifier verifier(*store_, at.get(), look);
   absl::Status status = verifier.RoundAndLedger();
   if (status.ok() && !full) {
     status = ForEachChanged(
@@ -197,8 +189,8 @@ absl::StatusOr<std::vector<Check>> CrawlDb::Verify(bool full,
   for (const Check& check : checks) ok = ok && check.ok;
   if (ok) {
     Edit edit;
-    store_->Put(edit, Column::kMeta, keys::kVerified,
-                EncodeCount(static_cast<int64_t>(until)));
+    edit.Put(Column::kMeta, keys::kVerified,
+             EncodeCount(static_cast<int64_t>(until)));
     if (absl::Status s = store_->Commit(edit, /*sync=*/false); !s.ok())
       return s;
   }

@@ -65,14 +65,12 @@ absl::Status CrawlDb::AddWaiting(Edit& edit, absl::Span<const Found> found,
     absl::StatusOr<Found> joined = Join(deferred[i], (*rows)[i], before);
     if (!joined.ok()) return joined.status();
     if (before.has_value()) {
-      store_->Delete(edit, Column::kDeferred,
-                     keys::DeferredByCash(*before, page));
+      edit.Delete(Column::kDeferred, keys::DeferredByCash(*before, page));
     } else {
       ++edit.delta.deferred_urls;
     }
-    store_->PutMessage(edit, Column::kDeferred, row_keys[i], ToProto(*joined));
-    store_->Put(edit, Column::kDeferred,
-                keys::DeferredByCash(joined->cash, page), {});
+    edit.PutMessage(Column::kDeferred, row_keys[i], ToProto(*joined));
+    edit.Put(Column::kDeferred, keys::DeferredByCash(joined->cash, page), {});
     edit.delta.deferred += deferred[i].cash;
   }
   if (absl::Status s = AddOutbox(edit, remote, /*as_gains=*/false); !s.ok()) {
@@ -101,7 +99,7 @@ absl::Status CrawlDb::AddOutbox(Edit& edit, Remote remote, bool as_gains) {
       absl::StatusOr<Found> joined = Join(merged[i], (*rows)[i], before);
       if (!joined.ok()) return joined.status();
       if (!before.has_value()) ++edit.delta.outbox_urls[site];
-      store_->PutMessage(edit, Column::kOutbox, row_keys[i], ToProto(*joined));
+      edit.PutMessage(Column::kOutbox, row_keys[i], ToProto(*joined));
       edit.delta.outbox += merged[i].cash;
     }
   }
@@ -129,9 +127,9 @@ absl::StatusOr<std::vector<std::optional<Found>>> CrawlDb::DeferredOf(
 }
 
 void CrawlDb::DeleteDeferred(Edit& edit, const Found& row) {
-  store_->Delete(edit, Column::kDeferred, keys::Deferred(row.page.bytes));
-  store_->Delete(edit, Column::kDeferred,
-                 keys::DeferredByCash(row.cash, row.page.bytes));
+  edit.Delete(Column::kDeferred, keys::Deferred(row.page.bytes));
+  edit.Delete(Column::kDeferred,
+              keys::DeferredByCash(row.cash, row.page.bytes));
   --edit.delta.deferred_urls;
   edit.delta.deferred -= row.cash;
 }
@@ -139,25 +137,20 @@ void CrawlDb::DeleteDeferred(Edit& edit, const Found& row) {
 absl::StatusOr<std::vector<Found>> CrawlDb::TopDeferred(
     size_t most, const std::optional<Found>& after) {
   std::vector<Found> urls;
-  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
-      rocksdb::ReadOptions(), store_->column(Column::kDeferred)));
+  const auto it = store_->Scan(Column::kDeferred, "c");
   for (it->Seek(after.has_value()
                     ? keys::DeferredByCash(after->cash, after->page.bytes) +
                           '\0'
                     : "c");
-       it->Valid() && it->key().starts_with("c") && urls.size() < most;
-       it->Next()) {
+       it->Valid() && urls.size() < most; it->Next()) {
     Found& url = urls.emplace_back();
     std::string_view page;
-    if (!keys::ParseDeferredByCash({it->key().data(), it->key().size()},
-                                   url.cash, page)) {
+    if (!keys::ParseDeferredByCash(it->key(), url.cash, page)) {
       return absl::DataLossError("a row of deferred cannot be decoded");
     }
     url.page.bytes = page;
   }
-  if (!it->status().ok()) {
-    return FromRocksDb(it->status(), "reading the deferred URLs");
-  }
+  if (!it->status().ok()) return it->status();
   return urls;
 }
 
@@ -212,19 +205,15 @@ absl::StatusOr<int64_t> CrawlDb::SweepDeferred(const OwnerOf& owner) {
   int64_t moved = 0;
   for (std::string next = keys::Deferred({});;) {
     std::vector<std::pair<SiteId, PageKey>> elsewhere;
-    std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
-        rocksdb::ReadOptions(), store_->column(Column::kDeferred)));
-    for (it->Seek(next); it->Valid() && it->key().starts_with("u") &&
-                         elsewhere.size() < kAtOnce;
+    const auto it = store_->Scan(Column::kDeferred, "u");
+    for (it->Seek(next); it->Valid() && elsewhere.size() < kAtOnce;
          it->Next()) {
-      next = it->key().ToString() + '\0';
-      std::string page(it->key().data() + 1, it->key().size() - 1);
+      next = std::string(it->key()) + '\0';
+      std::string page(it->key().substr(1));
       const std::optional<SiteId> to = owner(page);
       if (to.has_value()) elsewhere.emplace_back(*to, PageKey{std::move(page)});
     }
-    if (!it->status().ok()) {
-      return FromRocksDb(it->status(), "reading the deferred URLs");
-    }
+    if (!it->status().ok()) return it->status();
     if (elsewhere.empty()) return moved;
     moved += static_cast<int64_t>(elsewhere.size());
     if (absl::Status s = SendDeferred(elsewhere); !s.ok()) return s;
@@ -235,26 +224,21 @@ absl::StatusOr<std::vector<std::pair<SiteId, Found>>> CrawlDb::TakeGains(
     Edit& edit, std::optional<SiteId> of, size_t most) {
   std::vector<std::pair<SiteId, Found>> taken;
   const std::string prefix = of.has_value() ? keys::Gains(*of, {}) : "g";
-  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(
-      rocksdb::ReadOptions(), store_->column(Column::kOutbox)));
-  for (it->Seek(prefix);
-       it->Valid() && it->key().starts_with(prefix) && taken.size() < most;
-       it->Next()) {
+  const auto it = store_->Scan(Column::kOutbox, prefix);
+  for (it->Seek(prefix); it->Valid() && taken.size() < most; it->Next()) {
     SiteId site{};
     std::string_view page;
-    if (!keys::ParseOutbox({it->key().data(), it->key().size()}, site, page)) {
+    if (!keys::ParseOutbox(it->key(), site, page)) {
       return absl::DataLossError("a row of the outbox cannot be decoded");
     }
-    auto url = FromRow(page, {it->value().data(), it->value().size()});
+    auto url = FromRow(page, it->value());
     if (!url.ok()) return url.status();
-    edit.batch.Delete(store_->column(Column::kOutbox), it->key());
+    edit.Delete(Column::kOutbox, it->key());
     edit.delta.outbox -= url->cash;
     --edit.delta.outbox_urls[site];
     taken.emplace_back(site, *std::move(url));
   }
-  if (!it->status().ok()) {
-    return FromRocksDb(it->status(), "reading the outbox");
-  }
+  if (!it->status().ok()) return it->status();
   return taken;
 }
 

@@ -7,10 +7,11 @@
 #include <string_view>
 
 #include "proto/crawl_db.pb.h"
-#include "storage/crawl_db/columns.h"
 #include "storage/crawl_db/keys.h"
 #include "storage/crawl_db/score.h"
 #include "storage/crawl_db/totals.h"
+#include "storage/engine/count.h"
+#include "storage/engine/ordered_store.h"
 
 namespace {
 
@@ -61,7 +62,7 @@ void FuzzKeys(std::string_view key) {
   }
   Require(HostPartOf(key).size() <= key.size());
   Require(SurtOf(key).size() <= key.size());
-  const std::string after = keys::After(key);
+  const std::string after = AfterPrefix(key);
   Require(after.empty() || after > key);
   DecodeCount(key);
 }

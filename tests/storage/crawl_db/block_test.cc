@@ -118,7 +118,7 @@ TEST_F(BlockTest, WhatAnOlderVersionTookOutComesBackToTheFrontier) {
       proto::PageRecord record = *store->GetPage(PageOf(0, 0, i).bytes);
       record.clear_before_block();
       if (i == 2) record.set_visited_ms(ToMillis(now_));
-      store->PutMessage(edit, Column::kPages, PageOf(0, 0, i).bytes, record);
+      edit.PutMessage(Column::kPages, PageOf(0, 0, i).bytes, record);
     }
     ASSERT_TRUE(store->Commit(edit, /*sync=*/true).ok());
   }
@@ -212,7 +212,7 @@ TEST_F(BlockTest, WhatAKillCutOffIsFinishedWhenTheDbIsOpened) {
       entry->set_domain("d0.example");
       entry->set_stage(stage);
       Edit edit;
-      store->PutMessage(edit, Column::kMeta, keys::kBlockList, list);
+      edit.PutMessage(Column::kMeta, keys::kBlockList, list);
       ASSERT_TRUE(store->Commit(edit, /*sync=*/true).ok());
     }
     db_ = model::OpenSmallDb(folder_.path());

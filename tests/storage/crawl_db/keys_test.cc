@@ -69,12 +69,6 @@ TEST(KeysTest, DamagedRowsAreRefusedNotMisread) {
   }
 }
 
-TEST(KeysTest, AfterIsTheFirstKeyBeyondAPrefix) {
-  EXPECT_EQ(keys::After("ab"), "ac");
-  EXPECT_EQ(keys::After("a\xff"), "b");
-  EXPECT_EQ(keys::After("\xff"), "");
-}
-
 TEST(ScoreTest, TheStepNeverFallsAsTheScoreGrows) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 100'000; ++i) {

@@ -45,7 +45,7 @@ class VerifyTest : public testing::Test {
 
 TEST_F(VerifyTest, APageThatIsNowhereIsNamed) {
   Break([&](Store& store, Edit& edit) {
-    store.Delete(edit, Column::kFrontier,
+    edit.Delete(Column::kFrontier,
                  keys::ActiveFrontier(
                      store.StepOf(page_, *store.GetPage(page_)), page_));
   });
@@ -59,8 +59,8 @@ TEST_F(VerifyTest, APageThatIsNowhereIsNamed) {
 }
 
 TEST_F(VerifyTest, APageInTwoPlacesIsNamed) {
-  Break([&](Store& store, Edit& edit) {
-    store.Put(edit, Column::kRounds, keys::FetchList(page_), {});
+  Break([&](Store& /*store*/, Edit& edit) {
+    edit.Put(Column::kRounds, keys::FetchList(page_), {});
   });
   const auto [changed, full] = Verify();
   EXPECT_NE(changed.find("open round 1"), std::string::npos) << changed;
@@ -70,8 +70,8 @@ TEST_F(VerifyTest, APageInTwoPlacesIsNamed) {
 TEST_F(VerifyTest, APageOnTheWrongStepIsFound) {
   Break([&](Store& store, Edit& edit) {
     const uint8_t step = store.StepOf(page_, *store.GetPage(page_));
-    store.Delete(edit, Column::kFrontier, keys::ActiveFrontier(step, page_));
-    store.Put(edit, Column::kFrontier, keys::ActiveFrontier(step + 1, page_),
+    edit.Delete(Column::kFrontier, keys::ActiveFrontier(step, page_));
+    edit.Put(Column::kFrontier, keys::ActiveFrontier(step + 1, page_),
               {});
   });
   const auto [changed, full] = Verify();
@@ -80,9 +80,9 @@ TEST_F(VerifyTest, APageOnTheWrongStepIsFound) {
 }
 
 TEST_F(VerifyTest, ARowTooManyIsFoundAmongTheChanges) {
-  Break([&](Store& store, Edit& edit) {
-    store.Put(edit, Column::kFrontier, keys::ActiveFrontier(250, page_), {});
-    store.Put(edit, Column::kSchedule, keys::ScheduledPage(77, page_), {});
+  Break([&](Store& /*store*/, Edit& edit) {
+    edit.Put(Column::kFrontier, keys::ActiveFrontier(250, page_), {});
+    edit.Put(Column::kSchedule, keys::ScheduledPage(77, page_), {});
   });
   const auto [changed, full] = Verify();
   EXPECT_NE(changed.find("a row too many for"), std::string::npos) << changed;
@@ -92,8 +92,8 @@ TEST_F(VerifyTest, ARowTooManyIsFoundAmongTheChanges) {
 TEST_F(VerifyTest, APageAsideOfAHostThatDoesNotRestIsFound) {
   Break([&](Store& store, Edit& edit) {
     const uint8_t step = store.StepOf(page_, *store.GetPage(page_));
-    store.Delete(edit, Column::kFrontier, keys::ActiveFrontier(step, page_));
-    store.Put(edit, Column::kFrontier, keys::RestingFrontier(step, page_), {});
+    edit.Delete(Column::kFrontier, keys::ActiveFrontier(step, page_));
+    edit.Put(Column::kFrontier, keys::RestingFrontier(step, page_), {});
   });
   EXPECT_NE(Verify().second.find("set aside for good"), std::string::npos);
 }
@@ -115,9 +115,9 @@ TEST_F(VerifyTest, WhatTheCallerFindsIsLookedAtAgain) {
 TEST_F(VerifyTest, TwoErrorsThatCancelInTheCountsAreFound) {
   Break([&](Store& store, Edit& edit) {
     const uint8_t step = store.StepOf(page_, *store.GetPage(page_));
-    store.Delete(edit, Column::kFrontier, keys::ActiveFrontier(step, page_));
+    edit.Delete(Column::kFrontier, keys::ActiveFrontier(step, page_));
     const std::string other = PageOf(0, 0, 0).bytes;
-    store.Put(edit, Column::kFrontier, keys::ActiveFrontier(99, other), {});
+    edit.Put(Column::kFrontier, keys::ActiveFrontier(99, other), {});
   });
   EXPECT_NE(Verify().second, "");
 }
@@ -126,7 +126,7 @@ TEST_F(VerifyTest, AUnitOfCashFromNowhereIsFound) {
   Break([&](Store& store, Edit& edit) {
     proto::PageRecord record = *store.GetPage(page_);
     record.set_cash(record.cash() + 1);
-    store.PutMessage(edit, Column::kPages, page_, record);
+    edit.PutMessage(Column::kPages, page_, record);
   });
   EXPECT_NE(Verify().second.find("I3 cash of pages"), std::string::npos);
 }
@@ -144,8 +144,8 @@ TEST_F(VerifyTest, AWrongCountOfAHostsPagesIsFound) {
 }
 
 TEST_F(VerifyTest, ARecordThatCannotBeDecodedIsFound) {
-  Break([&](Store& store, Edit& edit) {
-    store.Put(edit, Column::kPages, page_, "\xff\xff\xff");
+  Break([&](Store& /*store*/, Edit& edit) {
+    edit.Put(Column::kPages, page_, "\xff\xff\xff");
   });
   const auto [changed, full] = Verify();
   EXPECT_NE(changed.find("every row can be read"), std::string::npos);
