@@ -153,8 +153,8 @@ absl::StatusOr<storage::Receipt> BatchReceiver::Take(const storage::Peer& from,
   const uint64_t forwarded = delivery->forwarded.size();
   const uint64_t urls = delivery->mine.size() + forwarded;
   const absl::Time now = settings_.now();
-  absl::StatusOr<storage::Receipt> receipt =
-      crawl_db_.Receive(*std::move(delivery), {now, now + settings_.soon});
+  absl::StatusOr<storage::Receipt> receipt = crawl_db_.incoming().Receive(
+      *std::move(delivery), {now, now + settings_.soon});
   if (!receipt.ok()) {
     ++refused_;
     return receipt;
@@ -191,7 +191,7 @@ absl::StatusOr<storage::Delivery> BatchReceiver::Unpack(
   delivery.cash_so_far = batch.cash_so_far();
   delivery.known_gain = view.map().rules().exchange() == proto::EXCHANGE_CASH;
   delivery.most_host_pages = settings_.most_host_pages;
-  storage::Settlement::Drop dropped{kNotAccepted, 0, 0};
+  storage::Drop dropped{kNotAccepted, 0, 0};
   OwnerFinder owner_of(view);
   delivery.mine.reserve(urls->size());
   for (size_t i = 0; i < urls->size(); ++i) {
@@ -226,7 +226,7 @@ absl::StatusOr<uint64_t> BatchReceiver::UnpackMoved(
   absl::StatusOr<peers::MovedPages> moved =
       DecodeMoved(batch.moved(), settings_.moved_limits);
   if (!moved.ok()) return moved.status();
-  storage::Settlement::Drop dropped{kNotAccepted, 0, 0};
+  storage::Drop dropped{kNotAccepted, 0, 0};
   for (proto::MovedPage& page : *moved->mutable_pages()) {
     std::optional<std::string> key = KeyHere(canonicaliser_, page.page());
     if (!key.has_value()) {

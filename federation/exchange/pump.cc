@@ -45,7 +45,7 @@ class Pump::Session {
 };
 
 absl::Status Pump::Session::Greet() {
-  const auto identity = pump_.crawl_db_.identity();
+  const auto identity = pump_.crawl_db_.records().identity();
   if (!identity.ok()) return identity.status();
   auto greeting = MakeGreeting(*view_, identity->incarnation());
   if (!greeting.ok()) return greeting.status();
@@ -63,9 +63,10 @@ absl::Status Pump::Session::Greet() {
         static_cast<uint32_t>(peer->site), static_cast<uint32_t>(pump_.to_)));
   }
   peer_ = *peer;
-  if (absl::Status s = pump_.crawl_db_.OpenPair(peer_); !s.ok()) return s;
+  if (absl::Status s = pump_.crawl_db_.outgoing().OpenPair(peer_); !s.ok())
+    return s;
   written_ = reply.last();
-  return pump_.crawl_db_.Acknowledge(peer_, reply.last());
+  return pump_.crawl_db_.outgoing().Acknowledge(peer_, reply.last());
 }
 
 absl::Status Pump::Session::Write(const storage::OutboxCut& cut) {
@@ -93,7 +94,8 @@ absl::Status Pump::Session::Write(const storage::OutboxCut& cut) {
 }
 
 absl::Status Pump::Session::Heed(uint64_t last) {
-  if (absl::Status s = pump_.crawl_db_.Acknowledge(peer_, last); !s.ok()) {
+  if (absl::Status s = pump_.crawl_db_.outgoing().Acknowledge(peer_, last);
+      !s.ok()) {
     return s;
   }
   while (!flying_.empty() && flying_.front().sequence <= last) {
@@ -115,7 +117,7 @@ absl::Status Pump::Session::Send(const std::atomic<bool>& stop) {
   const PumpSettings& settings = pump_.settings_;
   while (!stop && pump_.maps_.view() == view_) {
     if (flying_.size() < settings.most_unacknowledged) {
-      auto cuts = pump_.crawl_db_.Sending(
+      auto cuts = pump_.crawl_db_.outgoing().Sending(
           pump_.to_, written_, settings.most_unacknowledged - flying_.size());
       if (!cuts.ok()) return cuts.status();
       for (const storage::OutboxCut& cut : *cuts) {
@@ -123,7 +125,7 @@ absl::Status Pump::Session::Send(const std::atomic<bool>& stop) {
       }
       if (!cuts->empty()) continue;
       // Most looks find nothing, and to cut takes all locks.
-      auto cut = HasOutbox() ? pump_.crawl_db_.CutOutbox(
+      auto cut = HasOutbox() ? pump_.crawl_db_.outgoing().CutOutbox(
                                    peer_, settings.urls_of_batch,
                                    settings.bytes_of_batch, &cursor_)
                              : absl::NotFoundError("the outbox is empty");

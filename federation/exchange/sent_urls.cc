@@ -21,7 +21,7 @@ SentUrls::SentUrls(SentUrlsSettings settings, storage::CrawlDb& crawl_db)
 absl::StatusOr<std::unique_ptr<SentUrls>> SentUrls::Load(
     SentUrlsSettings settings, storage::CrawlDb& crawl_db, absl::Status* lost) {
   std::unique_ptr<SentUrls> sent(new SentUrls(std::move(settings), crawl_db));
-  absl::StatusOr<std::string> note = crawl_db.GetNote(kNote);
+  absl::StatusOr<std::string> note = crawl_db.records().GetNote(kNote);
   if (absl::IsNotFound(note.status())) return sent;
   if (!note.ok()) return note.status();
   proto::SentUrlsState state;
@@ -69,7 +69,8 @@ absl::Status SentUrls::Save(bool at_once) {
   }
   state.set_renewed_ms(absl::ToUnixMillis(renewed_));
   *state.mutable_snapshot() = cache_.Snapshot();
-  absl::Status status = crawl_db_.PutNote(kNote, state.SerializeAsString());
+  absl::Status status =
+      crawl_db_.records().PutNote(kNote, state.SerializeAsString());
   if (status.ok()) {
     saved_ = now;
     must_save_ = false;

@@ -36,7 +36,8 @@ absl::StatusOr<storage::HostFilter> MayCrawl(
   absl::Status status;
   storage::HostFilter filter =
       MayCrawl(std::move(view), [&](const storage::Peer& peer) -> uint64_t {
-        absl::StatusOr<uint64_t> epoch = crawl_db.completed_for(peer);
+        absl::StatusOr<uint64_t> epoch =
+            crawl_db.incoming().completed_for(peer);
         if (!epoch.ok()) {
           status = epoch.status();
           return 0;

@@ -70,7 +70,7 @@ std::string HandOff::KeyOf(const MapView& view) {
 }
 
 absl::Status HandOff::LoadNote(const MapView& view) {
-  auto note = crawl_db_.GetNote(kNote);
+  auto note = crawl_db_.records().GetNote(kNote);
   if (absl::IsNotFound(note.status())) return absl::OkStatus();
   if (!note.ok()) return note.status();
   storage::MutexLock lock(&mu_);
@@ -82,7 +82,7 @@ absl::Status HandOff::LoadNote(const MapView& view) {
 }
 
 bool HandOff::OldRoundsAreOver() const {
-  const proto::RoundJournal journal = crawl_db_.journal();
+  const proto::RoundJournal journal = crawl_db_.round().journal();
   return journal.number() > last_old_round_ ||
          (journal.number() == last_old_round_ && !IsOpen(journal));
 }
@@ -92,10 +92,10 @@ bool HandOff::NeedsAnotherPass(const MapView& view) {
     ForgetWish();
     return true;
   }
-  if (crawl_db_.pages_taken_back() != taken_back_) return true;
+  if (crawl_db_.outgoing().pages_taken_back() != taken_back_) return true;
   // An update by an older map may have found pages of others since.
   if (!begun_after_old_rounds_) {
-    const proto::RoundJournal journal = crawl_db_.journal();
+    const proto::RoundJournal journal = crawl_db_.round().journal();
     if (OldRoundsAreOver() ||
         (round_at_begin_ != 0 &&
          (journal.number() != round_at_begin_ || !IsOpen(journal)))) {
@@ -109,11 +109,11 @@ bool HandOff::NeedsAnotherPass(const MapView& view) {
 }
 
 absl::Status HandOff::BeginPass() {
-  const proto::RoundJournal journal = crawl_db_.journal();
-  taken_back_ = crawl_db_.pages_taken_back();
+  const proto::RoundJournal journal = crawl_db_.round().journal();
+  taken_back_ = crawl_db_.outgoing().pages_taken_back();
   begun_after_old_rounds_ = OldRoundsAreOver();
   round_at_begin_ = IsOpen(journal) ? journal.number() : 0;
-  auto destinations = crawl_db_.Destinations();
+  auto destinations = crawl_db_.outgoing().Destinations();
   if (!destinations.ok()) {
     walk_again_ = true;  // Why it was begun is forgotten.
     return destinations.status();
@@ -130,7 +130,7 @@ absl::StatusOr<bool> HandOff::Step(const MapView& view, const PeerOf& peer_of) {
   if (std::string key = KeyOf(view); key != key_) {
     status = LoadNote(view);
     // One more may have looked at the map a moment ago.
-    last_old_round_ = crawl_db_.journal().number() + 1;
+    last_old_round_ = crawl_db_.round().journal().number() + 1;
     ForgetWish();
     if (status.ok()) status = BeginPass();
     if (status.ok()) key_ = std::move(key);
@@ -144,15 +144,15 @@ absl::StatusOr<bool> HandOff::Step(const MapView& view, const PeerOf& peer_of) {
       status = SortOutbox(view);
       break;
     case Stage::kDeferred:
-      status = crawl_db_.SweepDeferred(OwnerFinder(view)).status();
+      status = crawl_db_.waiting().SweepDeferred(OwnerFinder(view)).status();
       // No later round would.
       if (status.ok() && IsLeaving(view)) {
-        status = crawl_db_.ReleaseGains().status();
+        status = crawl_db_.waiting().ReleaseGains().status();
       }
       if (status.ok()) status = BeginWalk(view);
       break;
     case Stage::kWaitForRound: {
-      const proto::RoundJournal journal = crawl_db_.journal();
+      const proto::RoundJournal journal = crawl_db_.round().journal();
       is_waiting_ = IsOpen(journal) && journal.number() == waits_for_round_;
       if (!is_waiting_) status = BeginWalk(view);
       break;
@@ -180,10 +180,11 @@ absl::Status HandOff::SortOutbox(const MapView& view) {
   }
   const storage::SiteId site = outboxes_.back();
   if (!IsPeer(view, site)) {
-    if (absl::Status s = crawl_db_.ClosePair(site); !s.ok()) return s;
+    if (absl::Status s = crawl_db_.outgoing().ClosePair(site); !s.ok())
+      return s;
   }
   const absl::Time now = settings_.now ? settings_.now() : absl::Now();
-  auto moved = crawl_db_.Reroute(site, OwnerFinder(view), {now});
+  auto moved = crawl_db_.waiting().Reroute(site, OwnerFinder(view), {now});
   if (!moved.ok()) return moved.status();
   outboxes_.pop_back();
   return absl::OkStatus();
@@ -196,12 +197,12 @@ absl::Status HandOff::BeginWalk(const MapView& view) {
   at_end_ = false;
   found_.clear();
   in_round_ = 0;
-  const proto::RoundJournal journal = crawl_db_.journal();
+  const proto::RoundJournal journal = crawl_db_.round().journal();
   walk_round_ = IsOpen(journal) ? journal.number() : 0;
   in_old_round_ = walk_round_ != 0 && walk_round_ < last_old_round_;
   int64_t pages_left = 0;
   OwnerFinder owner(view);
-  absl::Status status = crawl_db_.ScanHosts(
+  absl::Status status = crawl_db_.records().ScanHosts(
       {}, [&](std::string_view host, int64_t pages, const proto::HostRecord&) {
         if (owner(host).has_value()) pages_left += pages;
         return true;
@@ -216,7 +217,7 @@ absl::Status HandOff::Scan(const MapView& view) {
   OwnerFinder owner(view);
   size_t seen = 0, found = 0;
   at_end_ = true;
-  return crawl_db_.ScanHosts(
+  return crawl_db_.records().ScanHosts(
       storage::HostKey{next_host_},
       [&](std::string_view host, int64_t, const proto::HostRecord&) {
         const std::optional<storage::SiteId> to = owner(host);
@@ -240,7 +241,7 @@ absl::StatusOr<std::optional<storage::Peer>> HandOff::Open(
   if (!IsPeer(view, site)) return std::nullopt;
   const std::optional<storage::Peer> peer = peer_of(site);
   if (!peer.has_value()) return peer;
-  if (absl::Status s = crawl_db_.OpenPair(*peer); !s.ok()) return s;
+  if (absl::Status s = crawl_db_.outgoing().OpenPair(*peer); !s.ok()) return s;
   return peer;
 }
 
@@ -253,12 +254,12 @@ absl::Status HandOff::Walk(const MapView& view, const PeerOf& peer_of) {
     auto peer = Open(view, site, peer_of);
     if (!peer.ok()) return peer.status();
     if (!peer->has_value()) continue;
-    auto pair = crawl_db_.sent_pair(site);
+    auto pair = crawl_db_.outgoing().sent_pair(site);
     if (!pair.ok()) return pair.status();
     if (pair->cut() - pair->acknowledged() >= settings_.most_unacknowledged) {
       continue;
     }
-    auto cut = crawl_db_.CutPages(
+    auto cut = crawl_db_.moves().CutPages(
         **peer,
         absl::MakeConstSpan(hosts).first(std::min(hosts.size(), kHostsOfBatch)),
         settings_.pages_of_batch, settings_.bytes_of_batch, &cursors_[site]);
@@ -281,7 +282,7 @@ absl::Status HandOff::GoOnWithout(const MapView& view, const PeerOf& peer_of) {
   if (NeedsAnotherPass(view)) return BeginPass();
   const bool some_are_through = found_.size() > hosts_.size();
   if (!some_are_through && !in_old_round_) return Complete(view, peer_of);
-  const proto::RoundJournal journal = crawl_db_.journal();
+  const proto::RoundJournal journal = crawl_db_.round().journal();
   is_waiting_ = (in_round_ > 0 || in_old_round_) && IsOpen(journal) &&
                 journal.number() == walk_round_;
   return is_waiting_ ? absl::OkStatus() : BeginWalk(view);
@@ -307,11 +308,12 @@ absl::Status HandOff::Complete(const MapView& view, const PeerOf& peer_of) {
       auto peer = Open(view, storage::SiteId{other->id()}, peer_of);
       if (!peer.ok()) return peer.status();
     }
-    if (crawl_db_.pages_taken_back() != taken_back_) return BeginPass();
+    if (crawl_db_.outgoing().pages_taken_back() != taken_back_)
+      return BeginPass();
     for (const proto::MapSite* other : view.peers()) {
       const storage::SiteId site{other->id()};
       if (hosts_.contains(site)) continue;
-      auto pair = crawl_db_.sent_pair(site);
+      auto pair = crawl_db_.outgoing().sent_pair(site);
       if (!pair.ok()) return pair.status();
       if (pair->completed_for() < placed ||
           pair->their_incarnation() != other->incarnation()) {
@@ -319,7 +321,8 @@ absl::Status HandOff::Complete(const MapView& view, const PeerOf& peer_of) {
         if (!peer.ok()) return peer.status();
         is_over = false;
         if (!peer->has_value()) continue;
-        if (absl::Status s = crawl_db_.CutComplete(**peer, placed); !s.ok()) {
+        if (absl::Status s = crawl_db_.moves().CutComplete(**peer, placed);
+            !s.ok()) {
           return s;
         }
         continue;
@@ -337,7 +340,7 @@ absl::Status HandOff::Complete(const MapView& view, const PeerOf& peer_of) {
     return absl::OkStatus();
   }
   if (progress().handed_off != placed) {
-    absl::Status s = crawl_db_.PutNote(
+    absl::Status s = crawl_db_.records().PutNote(
         kNote, fmt::format("{} {}", view.map().federation(), placed));
     if (!s.ok()) return s;
   }
@@ -352,12 +355,14 @@ absl::Status HandOff::Complete(const MapView& view, const PeerOf& peer_of) {
 // knew that it leaves has come with their "complete", and goes on from there.
 absl::StatusOr<bool> HandOff::MayBeGone(const MapView& view) {
   for (const proto::MapSite* other : view.peers()) {
-    const absl::StatusOr<uint64_t> completed = crawl_db_.completed_for(
-        {storage::SiteId{other->id()}, other->incarnation()});
+    const absl::StatusOr<uint64_t> completed =
+        crawl_db_.incoming().completed_for(
+            {storage::SiteId{other->id()}, other->incarnation()});
     if (!completed.ok()) return completed.status();
     if (*completed < PlacedStamp(view.map())) return false;
   }
-  return !IsOpen(crawl_db_.journal()) && crawl_db_.totals().outbox_urls.empty();
+  return !IsOpen(crawl_db_.round().journal()) &&
+         crawl_db_.totals().outbox_urls.empty();
 }
 
 }  // namespace gannet::federation

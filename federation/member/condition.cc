@@ -42,9 +42,9 @@ bool IsUnchanged(const peers::Condition& a, const peers::Condition& b) {
 absl::StatusOr<peers::Condition> LookAtCondition(storage::CrawlDb& crawl_db,
                                                  const MapView& view,
                                                  absl::Time now) {
-  const auto identity = crawl_db.identity();
+  const auto identity = crawl_db.records().identity();
   if (!identity.ok()) return identity.status();
-  const auto next_due = crawl_db.NextDue();
+  const auto next_due = crawl_db.frontier().NextDue();
   if (!next_due.ok()) return next_due.status();
   const storage::Totals totals = crawl_db.totals();
   peers::Condition condition;
@@ -54,14 +54,15 @@ absl::StatusOr<peers::Condition> LookAtCondition(storage::CrawlDb& crawl_db,
     condition.set_outbox_urls(condition.outbox_urls() + urls);
   }
   condition.set_is_idle(
-      crawl_db.journal().phase() == proto::NO_ROUND &&
+      crawl_db.round().journal().phase() == proto::NO_ROUND &&
       totals.frontier_pages == 0 && totals.deferred_urls == 0 &&
       (!next_due->has_value() || **next_due > now + kIdleWait));
   for (const proto::MapSite* peer : view.peers()) {
     const storage::SiteId site{peer->id()};
-    const auto sent = crawl_db.sent_pair(site);
+    const auto sent = crawl_db.outgoing().sent_pair(site);
     if (!sent.ok()) return sent.status();
-    const auto received = crawl_db.received_pair({site, peer->incarnation()});
+    const auto received =
+        crawl_db.incoming().received_pair({site, peer->incarnation()});
     if (!received.ok()) return received.status();
     peers::PairCounts& pair = *condition.add_pairs();
     pair.set_site(peer->id());

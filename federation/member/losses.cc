@@ -24,7 +24,7 @@ bool SaysWhoHadWhat(const Map& before, const Map& after) {
 }  // namespace
 
 absl::Status Losses::Load() {
-  const absl::StatusOr<std::string> note = crawl_db_.GetNote(kNote);
+  const absl::StatusOr<std::string> note = crawl_db_.records().GetNote(kNote);
   if (absl::IsNotFound(note.status())) return absl::OkStatus();
   if (!note.ok()) return note.status();
   proto::LossesState state;
@@ -118,7 +118,7 @@ absl::Status Losses::Keep() {
       gone.add_sites(static_cast<uint32_t>(site));
     }
   }
-  return crawl_db_.PutNote(kNote, state.SerializeAsString());
+  return crawl_db_.records().PutNote(kNote, state.SerializeAsString());
 }
 
 LostPages::LostPages(const Losses::List& list,

@@ -78,7 +78,7 @@ absl::StatusOr<storage::Check> Membership::LookAtOwnership() {
   const bool was_done = hand_off_.progress().is_done;
   int64_t hosts = 0, foreign = 0;
   std::string example;
-  absl::Status status = crawl_db_.ScanHosts(
+  absl::Status status = crawl_db_.records().ScanHosts(
       {}, [&](std::string_view host, int64_t pages, const proto::HostRecord&) {
         ++hosts;
         if (pages == 0 || view->IsMine(host)) return true;
@@ -225,7 +225,7 @@ absl::StatusOr<peers::MoveCounts> Membership::CountOwnMoves(const Map& next) {
   if (!view.ok()) return view.status();
   // A page's record on the wire: a sample tells.
   int64_t sampled = 0, sampled_bytes = 0;
-  if (absl::Status s = crawl_db_.ScanPages(
+  if (absl::Status s = crawl_db_.records().ScanPages(
           {},
           [&](std::string_view page, const proto::PageRecord& record) {
             sampled_bytes += static_cast<int64_t>(page.size()) +
@@ -245,7 +245,7 @@ absl::StatusOr<peers::MoveCounts> Membership::CountOwnMoves(const Map& next) {
                                ? ChannelUnit::kHost
                                : ChannelUnit::kDomain;
   std::string last_channel;
-  if (absl::Status s = crawl_db_.ScanHosts(
+  if (absl::Status s = crawl_db_.records().ScanHosts(
           {},
           [&](std::string_view host, int64_t pages, const proto::HostRecord&) {
             const auto channel =

@@ -197,8 +197,8 @@ absl::Status Membership::BeReborn() {
   // with the life before.
   storage::MutexLock one_at_a_time(&reborn_mu_);
   if (is_reborn_) return absl::OkStatus();
-  if (absl::Status s = crawl_db_.Reincarnate(); !s.ok()) return s;
-  const auto identity = crawl_db_.identity();
+  if (absl::Status s = crawl_db_.incoming().Reincarnate(); !s.ok()) return s;
+  const auto identity = crawl_db_.records().identity();
   if (!identity.ok()) return identity.status();
   incarnation_ = identity->incarnation();
   is_reborn_ = true;
@@ -313,7 +313,7 @@ void Membership::MeetNeighbours(const MapView& view) {
 
 bool Membership::ApplyBlocks(const MapView& view) {
   std::set<std::string> applied;
-  if (const auto note = crawl_db_.GetNote(kBlockedNote); note.ok()) {
+  if (const auto note = crawl_db_.records().GetNote(kBlockedNote); note.ok()) {
     proto::FederationMap before;  // Its field `blocked` only.
     if (before.ParseFromString(*note)) {
       applied.insert(before.blocked().begin(), before.blocked().end());
@@ -325,13 +325,13 @@ bool Membership::ApplyBlocks(const MapView& view) {
   absl::Status status;
   for (const std::string& domain : wanted) {
     if (applied.contains(domain)) continue;
-    if (const auto pages = crawl_db_.Block(domain); !pages.ok()) {
+    if (const auto pages = crawl_db_.blocks().Block(domain); !pages.ok()) {
       status = pages.status();
     }
   }
   for (const std::string& domain : applied) {
     if (wanted.contains(domain)) continue;
-    if (const auto pages = crawl_db_.Unblock(domain);
+    if (const auto pages = crawl_db_.blocks().Unblock(domain);
         !pages.ok() && !absl::IsNotFound(pages.status())) {
       status = pages.status();
     }
@@ -339,7 +339,8 @@ bool Membership::ApplyBlocks(const MapView& view) {
   proto::FederationMap note;
   *note.mutable_blocked() = view.map().blocked();
   if (status.ok()) {
-    status = crawl_db_.PutNote(kBlockedNote, note.SerializeAsString());
+    status =
+        crawl_db_.records().PutNote(kBlockedNote, note.SerializeAsString());
   }
   if (!status.ok()) {
     Note("block_failed", {{"error", std::string(status.message())}});

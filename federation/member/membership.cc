@@ -71,12 +71,12 @@ absl::StatusOr<std::unique_ptr<Membership>> Membership::Start(
     MembershipSettings settings, storage::CrawlDb& crawl_db,
     const storage::Canonicaliser& canonicaliser,
     const storage::UrlFilter& filter) {
-  const auto identity = crawl_db.identity();
+  const auto identity = crawl_db.records().identity();
   if (!identity.ok()) return identity.status();
   std::unique_ptr<Membership> made(new Membership(std::move(settings), crawl_db,
                                                   identity->incarnation(),
                                                   canonicaliser, filter));
-  const absl::StatusOr<std::string> map = crawl_db.GetNote(kMapNote);
+  const absl::StatusOr<std::string> map = crawl_db.records().GetNote(kMapNote);
   if (map.ok()) {
     if (absl::Status s = made->maps_.Load(*map); !s.ok()) return s;
   } else if (!absl::IsNotFound(map.status())) {
@@ -106,7 +106,7 @@ absl::Status Membership::KeepMap(const Map& map) {
       Note("removal_undone", {{"epoch", std::to_string(map.epoch())}});
     }
   }
-  return crawl_db_.PutNote(kMapNote, map.SerializeAsString());
+  return crawl_db_.records().PutNote(kMapNote, map.SerializeAsString());
 }
 
 Membership::~Membership() {

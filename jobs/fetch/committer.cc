@@ -80,7 +80,7 @@ absl::Status Committer::Write(Group& group) {
     if (!completed.ok()) return completed.status();
   }
   if (!group.released.empty()) {
-    return store_->crawl_db().Release(group.released);
+    return store_->crawl_db().frontier().Release(group.released);
   }
   return absl::OkStatus();
 }

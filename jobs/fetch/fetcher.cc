@@ -87,11 +87,11 @@ absl::Status Fetcher::LoadFetchList() {
   storage::PageKey after;
   for (;;) {
     absl::StatusOr<std::vector<storage::PageKey>> pages =
-        crawl_db_->FetchList(after, kListChunk);
+        crawl_db_->round().FetchList(after, kListChunk);
     if (!pages.ok()) return pages.status();
     if (pages->empty()) return absl::OkStatus();
     after = pages->back();
-    auto records = crawl_db_->GetPages(*pages);
+    auto records = crawl_db_->records().GetPages(*pages);
     if (!records.ok()) return records.status();
     for (size_t i = 0; i < pages->size(); ++i) {
       std::optional<proto::PageRecord>& record = (*records)[i];
@@ -151,7 +151,7 @@ absl::Status Fetcher::Run(absl::Time deadline, const std::atomic<bool>& stop,
                           const std::function<bool()>& is_over) {
   started_ = SteadyNow();
   deadline_ = deadline;
-  block_changes_ = crawl_db_->block_changes();
+  block_changes_ = crawl_db_->blocks().block_changes();
   if (absl::Status status = LoadFetchList(); !status.ok()) return status;
   view_hosts_ = static_cast<int64_t>(hosts_.size());
   absl::Time end_at = absl::InfiniteFuture();
@@ -166,7 +166,7 @@ absl::Status Fetcher::Run(absl::Time deadline, const std::atomic<bool>& stop,
     if (flights_.empty() && (ending_ || pages_left_ == 0)) break;
     if (now >= end_at) downloader_->StopAll();
     if (!ending_) {
-      if (crawl_db_->block_changes() != block_changes_) DropBlocked();
+      if (crawl_db_->blocks().block_changes() != block_changes_) DropBlocked();
       ActivateMore();
       while (MayAsk(now)) {
         const std::optional<HostId> turn = turns_.Next(now);

@@ -28,7 +28,8 @@ uint32_t Fetcher::HostOf(std::string_view name, storage::HostKey key) {
 }
 
 absl::Status Fetcher::Load(HostState& state) {
-  absl::StatusOr<proto::HostRecord> record = crawl_db_->GetHost(state.key);
+  absl::StatusOr<proto::HostRecord> record =
+      crawl_db_->records().GetHost(state.key);
   if (!record.ok() && !absl::IsNotFound(record.status())) {
     return record.status();
   }
@@ -318,11 +319,11 @@ void Fetcher::ReleasePages(uint32_t index) {
 // (storage/crawl_db/block.cc); those that are not yet are so a moment later,
 // from the frontier.
 void Fetcher::DropBlocked() {
-  block_changes_ = crawl_db_->block_changes();
+  block_changes_ = crawl_db_->blocks().block_changes();
   for (uint32_t index = 0; index < hosts_.size(); ++index) {
     HostState& state = host(index);
     if (state.pages.empty() && state.quests.empty()) continue;
-    if (crawl_db_->IsBlocked(storage::PageKey{state.key.bytes})) {
+    if (crawl_db_->blocks().IsBlocked(storage::PageKey{state.key.bytes})) {
       ReleasePages(index);
     }
   }

@@ -24,10 +24,12 @@ absl::Status LetIn(storage::CrawlDb& crawl_db, const GenerateSettings& settings,
     }
   }
   if (!elsewhere.empty()) {
-    if (absl::Status s = crawl_db.SendDeferred(elsewhere); !s.ok()) return s;
+    if (absl::Status s = crawl_db.waiting().SendDeferred(elsewhere); !s.ok())
+      return s;
   }
   if (here.empty()) return absl::OkStatus();
-  return crawl_db.Undefer(here, {.now = now}, settings.max_pages_per_host)
+  return crawl_db.waiting()
+      .Undefer(here, {.now = now}, settings.max_pages_per_host)
       .status();
 }
 
@@ -36,29 +38,31 @@ absl::Status LetIn(storage::CrawlDb& crawl_db, const GenerateSettings& settings,
 absl::StatusOr<bool> HasWork(storage::CrawlDb& crawl_db,
                              const GenerateSettings& settings, absl::Time now) {
   absl::StatusOr<int64_t> woken =
-      crawl_db.WakeDue(now, static_cast<int64_t>(settings.width),
-                       static_cast<int64_t>(settings.per_host));
+      crawl_db.frontier().WakeDue(now, static_cast<int64_t>(settings.width),
+                                  static_cast<int64_t>(settings.per_host));
   if (!woken.ok()) return woken.status();
   for (;;) {
     absl::StatusOr<storage::Selection> top =
-        crawl_db.Top(1, 1, settings.may_crawl);
+        crawl_db.frontier().Top(1, 1, settings.may_crawl);
     if (!top.ok()) return top.status();
     if (!top->pages.empty()) return true;
     absl::StatusOr<std::vector<storage::Found>> waiting =
-        crawl_db.TopDeferred(settings.width);
+        crawl_db.waiting().TopDeferred(settings.width);
     if (!waiting.ok()) return waiting.status();
     if (waiting->empty()) {
       // What is left in the frontier waits for hosts to wake. Put aside, it is
       // seen by NextDue, and the next look need not step over it.
-      top = crawl_db.Top(settings.width, settings.per_host, settings.may_crawl);
+      top = crawl_db.frontier().Top(settings.width, settings.per_host,
+                                    settings.may_crawl);
       if (!top.ok()) return top.status();
       if (top->pages.empty() && top->resting.empty()) {
         // Others may have: what their pages have gained need not wait.
-        absl::StatusOr<int64_t> released = crawl_db.ReleaseGains();
+        absl::StatusOr<int64_t> released = crawl_db.waiting().ReleaseGains();
         if (!released.ok()) return released.status();
         return false;
       }
-      if (absl::Status s = crawl_db.PutAside(*top); !s.ok()) return s;
+      if (absl::Status s = crawl_db.frontier().PutAside(*top); !s.ok())
+        return s;
       continue;
     }
     if (absl::Status s = LetIn(crawl_db, settings, now, *std::move(waiting));
@@ -72,16 +76,17 @@ absl::StatusOr<bool> HasWork(storage::CrawlDb& crawl_db,
 
 absl::StatusOr<int64_t> Generate(storage::CrawlDb& crawl_db,
                                  const GenerateSettings& settings) {
-  if (!crawl_db.journal().root_has_paid()) {
+  if (!crawl_db.round().journal().root_has_paid()) {
     const auto claimed = static_cast<size_t>(crawl_db.totals().round_pages);
     if (claimed < settings.width) {
-      absl::StatusOr<storage::Selection> best = crawl_db.Top(
+      absl::StatusOr<storage::Selection> best = crawl_db.frontier().Top(
           settings.width - claimed, settings.per_host, settings.may_crawl);
       if (!best.ok()) return best.status();
-      absl::StatusOr<int64_t> taken = crawl_db.Claim(*best);
+      absl::StatusOr<int64_t> taken = crawl_db.frontier().Claim(*best);
       if (!taken.ok()) return taken.status();
     }
-    if (absl::Status status = crawl_db.PayRoot(); !status.ok()) return status;
+    if (absl::Status status = crawl_db.round().PayRoot(); !status.ok())
+      return status;
   }
   // Beyond this point the fetch list never grows.
   return crawl_db.totals().round_pages;

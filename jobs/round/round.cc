@@ -77,7 +77,7 @@ Rounds::Rounds(RoundSettings settings, storage::SiteStore* store)
 
 absl::StatusOr<bool> Rounds::RunOne(const std::atomic<bool>& stop) {
   storage::CrawlDb& db = store_->crawl_db();
-  was_resumed_ = db.journal().phase() != proto::NO_ROUND;
+  was_resumed_ = db.round().journal().phase() != proto::NO_ROUND;
   if (!was_resumed_) {
     const FederationNow now = LookAtFederation();
     {
@@ -88,11 +88,11 @@ absl::StatusOr<bool> Rounds::RunOne(const std::atomic<bool>& stop) {
     absl::StatusOr<bool> has_work = HasWork(db, GenerateNow(now), absl::Now());
     if (!has_work.ok() || !*has_work) return has_work;
     if (absl::Status status = CheckSpace(); !status.ok()) return status;
-    if (absl::Status s = db.OpenRound(absl::Now()); !s.ok()) return s;
+    if (absl::Status s = db.round().Open(absl::Now()); !s.ok()) return s;
   }
   {
     storage::MutexLock lock(&mu_);
-    counts_before_ = db.journal().counts();
+    counts_before_ = db.round().journal().counts();
     is_running_ = true;
     round_started_ = absl::Now();
     deadline_ = round_started_ + settings_.time_limit;
@@ -100,7 +100,7 @@ absl::StatusOr<bool> Rounds::RunOne(const std::atomic<bool>& stop) {
   const absl::Status status = Finish(stop);
   if (status.ok()) return true;
   (void)LeavePhase();  // That it failed too would be no news.
-  const proto::RoundJournal journal = db.journal();
+  const proto::RoundJournal journal = db.round().journal();
   AddToSummary(journal.counts());
   if (!absl::IsCancelled(status)) return status;
   return absl::CancelledError(
@@ -113,16 +113,16 @@ absl::StatusOr<bool> Rounds::RunOne(const std::atomic<bool>& stop) {
 absl::Status Rounds::Finish(const std::atomic<bool>& stop) {
   storage::CrawlDb& db = store_->crawl_db();
 
-  if (db.journal().phase() == proto::GENERATE) {
+  if (db.round().journal().phase() == proto::GENERATE) {
     if (absl::Status s = Enter(proto::GENERATE); !s.ok()) return s;
     absl::StatusOr<int64_t> pages =
         Generate(db, GenerateNow(LookAtFederation()));
     if (!pages.ok()) return pages.status();
     // Beyond this point the fetch list never grows.
-    if (absl::Status s = db.SetPhase(proto::FETCH); !s.ok()) return s;
+    if (absl::Status s = db.round().SetPhase(proto::FETCH); !s.ok()) return s;
   }
 
-  if (db.journal().phase() == proto::FETCH) {
+  if (db.round().journal().phase() == proto::FETCH) {
     if (absl::Status s = Enter(proto::FETCH); !s.ok()) return s;
     absl::Time deadline;
     {
@@ -132,11 +132,11 @@ absl::Status Rounds::Finish(const std::atomic<bool>& stop) {
     absl::Status s = fetch_.Run(*store_, SitesNow(LookAtFederation()), deadline,
                                 stop, [this] { return IsOut(); });
     const FetchView fetched = fetch_.last_view();
-    s.Update(db.AddNetworkLag(fetched.max_lag, fetched.held_back));
+    s.Update(db.round().AddNetworkLag(fetched.max_lag, fetched.held_back));
     if (!s.ok()) return s;
     if (stop) return absl::CancelledError("stopped while fetching");
     // Beyond this point no page is completed, and no outlink added.
-    if (absl::Status s = db.SetPhase(proto::UPDATE); !s.ok()) return s;
+    if (absl::Status s = db.round().SetPhase(proto::UPDATE); !s.ok()) return s;
   }
 
   if (absl::Status s = Enter(proto::UPDATE); !s.ok()) return s;
@@ -182,7 +182,7 @@ UpdateSettings Rounds::UpdateNow(const FederationNow& now) const {
 absl::Status Rounds::WriteReport(const FederationNow& now) {
   if (absl::Status s = LeavePhase(); !s.ok()) return s;
   storage::CrawlDb& db = store_->crawl_db();
-  const proto::RoundJournal journal = db.journal();
+  const proto::RoundJournal journal = db.round().journal();
   ReportedExchange exchange;
   exchange.map = now.map;
   if (settings_.federation != nullptr) {
@@ -193,7 +193,7 @@ absl::Status Rounds::WriteReport(const FederationNow& now) {
   // First: closing clears the journal's counts, and who looks at lifetime()
   // meanwhile must not see less than before.
   AddToSummary(journal.counts());
-  if (absl::Status s = db.CloseRound(report); !s.ok()) return s;
+  if (absl::Status s = db.round().Close(report); !s.ok()) return s;
   CountRound();
   fruitless_ = IsFruitless(journal.counts()) ? fruitless_ + 1 : 0;
   return absl::OkStatus();
@@ -221,7 +221,8 @@ RunSummary Rounds::lifetime() const {
   storage::MutexLock lock(&mu_);
   RunSummary sum = summary_;
   if (is_running_) {
-    AddSince(counts_before_, store_->crawl_db().journal().counts(), sum);
+    AddSince(counts_before_, store_->crawl_db().round().journal().counts(),
+             sum);
   }
   if (phase_ != proto::NO_ROUND) {
     sum.phase_seconds[PhaseName(phase_)] +=
@@ -267,7 +268,7 @@ absl::Status Rounds::RunMany(std::optional<int64_t> most, absl::Duration wait,
     }
     // Nothing to do now; perhaps soon.
     absl::StatusOr<std::optional<absl::Time>> due =
-        store_->crawl_db().NextDue();
+        store_->crawl_db().frontier().NextDue();
     if (!due.ok()) {
       status = due.status();
       break;
@@ -315,7 +316,7 @@ absl::Status Rounds::Enter(proto::RoundPhase phase) {
   phase_ = phase;
   phase_started_ = absl::Now();
   const OutcomeCounts counts =
-      ToOutcomes(store_->crawl_db().journal().counts());
+      ToOutcomes(store_->crawl_db().round().journal().counts());
   planned_ = store_->crawl_db().totals().round_pages + counts.completed() +
              counts.released;
   return absl::OkStatus();
@@ -331,11 +332,11 @@ absl::Status Rounds::LeavePhase() {
     time = absl::Now() - phase_started_;
     summary_.phase_seconds[PhaseName(phase)] += absl::ToDoubleSeconds(time);
   }
-  return store_->crawl_db().AddPhaseTime(phase, time);
+  return store_->crawl_db().round().AddPhaseTime(phase, time);
 }
 
 ProgressView Rounds::view() const {
-  const proto::RoundJournal journal = store_->crawl_db().journal();
+  const proto::RoundJournal journal = store_->crawl_db().round().journal();
   const FetchView fetch = fetch_.view();
   ProgressView view;
   view.round = journal.number();

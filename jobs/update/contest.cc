@@ -17,7 +17,7 @@ Contest::Contest(storage::CrawlDb& crawl_db, Routes& routes,
 
 absl::Status Contest::AddDeferred(size_t batch) {
   absl::StatusOr<std::vector<storage::Found>> best =
-      crawl_db_.TopDeferred(static_cast<size_t>(places_));
+      crawl_db_.waiting().TopDeferred(static_cast<size_t>(places_));
   if (!best.ok()) return best.status();
   std::sort(best->begin(), best->end(), [](const auto& a, const auto& b) {
     return a.page.bytes < b.page.bytes;
@@ -26,7 +26,7 @@ absl::Status Contest::AddDeferred(size_t batch) {
   for (storage::Found& url : *best) url.cash = 0;
   for (size_t from = 0; from < best->size(); from += batch) {
     const auto urls = absl::MakeConstSpan(*best).subspan(from, batch);
-    auto cash = crawl_db_.CashOfNew(urls);
+    auto cash = crawl_db_.waiting().CashOfNew(urls);
     if (!cash.ok()) return cash.status();
     for (size_t i = 0; i < urls.size(); ++i) {
       if ((*cash)[i].has_value()) {
@@ -39,7 +39,7 @@ absl::Status Contest::AddDeferred(size_t batch) {
 
 absl::Status Contest::Add(absl::Span<const storage::Found> targets) {
   if (places_ == 0) return absl::OkStatus();  // Nobody need be looked up.
-  auto cash = crawl_db_.CashOfNew(targets);
+  auto cash = crawl_db_.waiting().CashOfNew(targets);
   if (!cash.ok()) return cash.status();
   for (size_t i = 0; i < targets.size(); ++i) {
     if (!(*cash)[i].has_value()) continue;
@@ -82,7 +82,7 @@ absl::Status Contest::Enter(std::string_view page, int64_t cash) {
     CloseHost();
     host_ = host;
     absl::StatusOr<int64_t> pages =
-        crawl_db_.HostPages(storage::HostKey{host_});
+        crawl_db_.records().HostPages(storage::HostKey{host_});
     if (!pages.ok()) return pages.status();
     best_of_host_.emplace(most_host_pages_ - *pages);
   }

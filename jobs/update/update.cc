@@ -101,8 +101,8 @@ class Updater {
     }
     if (status.ok()) status = FillQuota();
     if (status.ok() && settings_.gain_every > 0 &&
-        crawl_db_.journal().number() % settings_.gain_every == 0) {
-      status = crawl_db_.ReleaseGains().status();
+        crawl_db_.round().journal().number() % settings_.gain_every == 0) {
+      status = crawl_db_.waiting().ReleaseGains().status();
     }
     return status;
   }
@@ -110,7 +110,7 @@ class Updater {
  private:
   // Adds up; with `fits`, only while there is room.
   absl::Status Sum(TargetSums& sums, bool* fits) {
-    return crawl_db_.ForEachOutlinks(
+    return crawl_db_.round().ForEachOutlinks(
         [&](std::string_view, const proto::OutlinkSegment& segment) {
           if (fits != nullptr) {
             *fits = *fits && sums.weight() <= settings_.targets_in_memory;
@@ -123,7 +123,7 @@ class Updater {
   // Twice over each range: the bar must stand before the first is settled.
   absl::Status RunInRanges() {
     Sample sample;
-    absl::Status status = crawl_db_.ForEachOutlinks(
+    absl::Status status = crawl_db_.round().ForEachOutlinks(
         [&](std::string_view, const proto::OutlinkSegment& segment) {
           sample.Add(segment);
         });
@@ -146,7 +146,7 @@ class Updater {
   absl::Status ForEachRange(
       const std::vector<KeyRange>& ranges,
       const std::function<absl::Status(const TargetSums&)>& visit) {
-    const std::string cursor = crawl_db_.journal().cursor();
+    const std::string cursor = crawl_db_.round().journal().cursor();
     for (const KeyRange& range : ranges) {
       if (!range.to.empty() && range.to <= cursor) continue;
       if (stop_) return Stopped();
@@ -164,7 +164,7 @@ class Updater {
 
   // The first that is not settled yet: after a crash, not the first of all.
   size_t FirstUnsettled(const TargetSums& targets) const {
-    return targets.FirstAfter(crawl_db_.journal().cursor());
+    return targets.FirstAfter(crawl_db_.round().journal().cursor());
   }
 
   // If not, nobody need be looked up: all get in.
@@ -195,7 +195,7 @@ class Updater {
 
   int64_t Room() const {
     return std::max<int64_t>(
-        settings_.new_pages - crawl_db_.journal().counts().added(), 0);
+        settings_.new_pages - crawl_db_.round().journal().counts().added(), 0);
   }
 
   // UniCrawl's l and l/m: nobody is overwhelmed, and nobody starves.
@@ -203,7 +203,7 @@ class Updater {
     const auto ways = static_cast<int64_t>(routes_.ways());
     std::vector<int64_t> places(
         routes_.ways(), std::max<int64_t>(settings_.new_pages / ways, 1));
-    const proto::RoundCounts counts = crawl_db_.journal().counts();
+    const proto::RoundCounts counts = crawl_db_.round().journal().counts();
     const auto& sent_to = counts.sent_to();
     for (size_t way = 1; way < places.size(); ++way) {
       // An update that was cut off has given some already.
@@ -231,7 +231,7 @@ class Updater {
       batch.most_host_pages = settings_.max_pages_per_host;
       if (absl::Status s = Route(std::move(found), batch); !s.ok()) return s;
       absl::StatusOr<storage::PutCounts> counts =
-          crawl_db_.Settle(batch, moment_);
+          crawl_db_.round().Settle(batch, moment_);
       if (!counts.ok()) return counts.status();
       for (const auto& [site, url] : batch.remote) {
         routes_.Remember(routes_.WayOf(url.page.bytes), url.page);
@@ -262,12 +262,13 @@ class Updater {
       }
     }
     if (elsewhere.empty()) return absl::OkStatus();
-    auto cash = crawl_db_.CashOfNew(elsewhere);  // With what waits for it.
+    auto cash =
+        crawl_db_.waiting().CashOfNew(elsewhere);  // With what waits for it.
     if (!cash.ok()) return cash.status();
     for (size_t i = 0; i < elsewhere.size(); ++i) {
       storage::Found& url = elsewhere[i];
       const size_t way = routes_.WayOf(url.page.bytes);
-      if (!(*cash)[i].has_value() && crawl_db_.IsBlocked(url.page)) {
+      if (!(*cash)[i].has_value() && crawl_db_.blocks().IsBlocked(url.page)) {
         batch.dropped.push_back({storage::kBlockedByOperator, url.cash, 1});
       } else if (!(*cash)[i].has_value() ||  // Known here, and about to move.
                  Passes(heights_[way], *(*cash)[i])) {
@@ -296,8 +297,10 @@ class Updater {
              4 * std::accumulate(places.begin(), places.end(), int64_t{0});
          most > 0 && HasRoom() && crawl_db_.totals().deferred_urls > 0;) {
       if (stop_) return Stopped();
-      absl::StatusOr<std::vector<storage::Found>> best = crawl_db_.TopDeferred(
-          std::min<size_t>(static_cast<size_t>(most), settings_.batch), last);
+      absl::StatusOr<std::vector<storage::Found>> best =
+          crawl_db_.waiting().TopDeferred(
+              std::min<size_t>(static_cast<size_t>(most), settings_.batch),
+              last);
       if (!best.ok()) return best.status();
       if (best->empty()) return absl::OkStatus();
       last = best->back();
@@ -327,12 +330,13 @@ class Updater {
       }
     }
     if (!here.empty()) {
-      absl::StatusOr<storage::PutCounts> counts =
-          crawl_db_.Undefer(here, moment_, settings_.max_pages_per_host);
+      absl::StatusOr<storage::PutCounts> counts = crawl_db_.waiting().Undefer(
+          here, moment_, settings_.max_pages_per_host);
       if (!counts.ok()) return counts.status();
     }
     if (elsewhere.empty()) return absl::OkStatus();
-    if (absl::Status s = crawl_db_.SendDeferred(elsewhere, /*for_round=*/true);
+    if (absl::Status s =
+            crawl_db_.waiting().SendDeferred(elsewhere, /*for_round=*/true);
         !s.ok()) {
       return s;
     }

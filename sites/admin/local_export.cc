@@ -95,7 +95,7 @@ absl::Status ForEachPage(storage::CrawlDb& db, const Selection& selection,
                          Lines& lines, const VisitPage& visit) {
   const std::string prefix =
       selection.host.empty() ? "" : KeyOfHost(selection.host).bytes;
-  return db.ScanPages(
+  return db.records().ScanPages(
       {prefix}, [&](std::string_view page, const proto::PageRecord& record) {
         if (!page.starts_with(prefix) || !lines.StillWanted()) return false;
         if (selection.state.has_value() && record.state() != *selection.state) {
@@ -218,7 +218,7 @@ absl::Status Text(storage::SiteStore& store, const Selection& selection,
 
 // What of the files being written is whole: as much as the crawl DB knows.
 absl::StatusOr<WholeBytes> WholeBytesOf(storage::CrawlDb& db) {
-  auto state = db.archive_state();
+  auto state = db.records().archive_state();
   if (!state.ok()) return state.status();
   return [state = *std::move(state)](
              storage::FileNumber number) -> std::optional<uint64_t> {

@@ -51,9 +51,9 @@ int64_t Rank(int64_t pages, const proto::HostRecord& record,
 
 absl::StatusOr<HostRow> ReadRow(storage::CrawlDb& db, std::string key) {
   HostRow row;
-  auto record = db.GetHost({key});
+  auto record = db.records().GetHost({key});
   if (!record.ok()) return record.status();
-  auto pages = db.HostPages({key});
+  auto pages = db.records().HostPages({key});
   if (!pages.ok()) return pages.status();
   row.key = std::move(key);
   row.record = *std::move(record);
@@ -74,8 +74,8 @@ absl::StatusOr<std::vector<std::string>> TopHosts(storage::CrawlDb& db,
   std::priority_queue<Ranked, std::vector<Ranked>, decltype(before)> best(
       before);
   absl::Status status =
-      db.ScanHosts({}, [&](std::string_view host, int64_t pages,
-                           const proto::HostRecord& record) {
+      db.records().ScanHosts({}, [&](std::string_view host, int64_t pages,
+                                     const proto::HostRecord& record) {
         best.emplace(Rank(pages, record, by), host);
         if (best.size() > top) best.pop();
         return true;
@@ -191,7 +191,7 @@ absl::Status LocalAdmin::GetRobots(const admin::GetRobotsRequest& request,
   absl::StatusOr<storage::Url> url = CanonicalUrl(*config(), request.url());
   if (!url.ok()) return url.status();
   const storage::PageKey page = storage::PageKeyOf(*url);
-  const auto record = db().GetHost(
+  const auto record = db().records().GetHost(
       storage::HostKey{std::string(storage::HostPartOf(page.bytes))});
   if (!record.ok()) return record.status();
   for (const proto::RobotsRules& stored : record->robots()) {

@@ -21,7 +21,7 @@ absl::StatusOr<bool> IsInOpenRound(storage::CrawlDb& db,
   storage::PageKey before = key;
   --before.bytes.back();
   before.bytes.push_back('\xff');
-  auto open = db.FetchList(before, 1);
+  auto open = db.round().FetchList(before, 1);
   if (!open.ok()) return open.status();
   return !open->empty() && open->front() == key;
 }
@@ -81,7 +81,7 @@ void DescribeContent(const std::string& data, storage::Archive& archive,
 absl::StatusOr<proto::PageRecord> Find(storage::CrawlDb& db,
                                        const storage::Url& url) {
   absl::StatusOr<proto::PageRecord> record =
-      db.GetPage(storage::PageKeyOf(url));
+      db.records().GetPage(storage::PageKeyOf(url));
   if (!absl::IsNotFound(record.status())) return record;
   return absl::NotFoundError(
       fmt::format("{} is not known; 'gannet inject' adds it, 'gannet check "
@@ -141,13 +141,13 @@ absl::Status LocalAdmin::CheckUrl(const admin::CheckUrlRequest& request,
       JudgeUrl(*config(), request.url(), reply);
   if (!url.ok()) return url.status();
   const storage::PageKey key = storage::PageKeyOf(*url);
-  reply.set_blocked(db().IsBlocked(key));
+  reply.set_blocked(db().blocks().IsBlocked(key));
   if (reply.blocked()) {
     reply.set_allowed(false);
     reply.set_verdict("blocked_by_operator");
     reply.set_reason("'gannet block' forbids its domain");
   }
-  const absl::StatusOr<proto::PageRecord> record = db().GetPage(key);
+  const absl::StatusOr<proto::PageRecord> record = db().records().GetPage(key);
   if (!record.ok() && !absl::IsNotFound(record.status())) {
     return record.status();
   }
@@ -160,7 +160,7 @@ absl::Status LocalAdmin::Forget(const admin::ForgetRequest& request,
                                 admin::Forgotten& reply) {
   absl::StatusOr<storage::Url> url = CanonicalUrl(*config(), request.url());
   if (!url.ok()) return url.status();
-  absl::Status forgotten = db().Forget(storage::PageKeyOf(*url));
+  absl::Status forgotten = db().records().Forget(storage::PageKeyOf(*url));
   if (absl::IsNotFound(forgotten)) {
     return absl::NotFoundError(fmt::format("{} is not known", url->href()));
   }

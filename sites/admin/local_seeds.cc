@@ -46,7 +46,7 @@ absl::Status LocalAdmin::Inject(const admin::InjectRequest& request,
     bad.set_where(seed.where());
     bad.set_why(Utf8(std::string(key.status().message())));
   }
-  const auto counts = db().Inject(seeds, absl::Now());
+  const auto counts = db().incoming().Inject(seeds, absl::Now());
   if (!counts.ok()) return counts.status();
   reply.set_added(counts->added);
   reply.set_known(counts->known);
@@ -60,7 +60,7 @@ absl::Status LocalAdmin::Block(const admin::BlockRequest& request,
   const absl::StatusOr<std::string> domain = CanonicalHost(request.domain());
   if (!domain.ok()) return domain.status();
   absl::StatusOr<int64_t> pages =
-      request.undo() ? Unblock(*domain) : db().Block(*domain);
+      request.undo() ? Unblock(*domain) : db().blocks().Block(*domain);
   if (!pages.ok()) return pages.status();
   if (!request.undo()) {
     if (absl::Status s = TellOthersToBlock(*domain); !s.ok()) return s;
@@ -117,7 +117,7 @@ absl::StatusOr<int64_t> LocalAdmin::Unblock(const std::string& domain) {
                       domain, std::string(told.message())));
     }
   }
-  absl::StatusOr<int64_t> pages = db().Unblock(domain);
+  absl::StatusOr<int64_t> pages = db().blocks().Unblock(domain);
   if (!absl::IsNotFound(pages.status())) return pages;
   // The watch may have been quicker to do what the map says.
   if (was_in_map) return 0;
@@ -127,7 +127,7 @@ absl::StatusOr<int64_t> LocalAdmin::Unblock(const std::string& domain) {
 
 absl::Status LocalAdmin::ListBlocked(const admin::ListBlockedRequest&,
                                      admin::BlockedDomains& reply) {
-  const auto blocked = db().Blocked();
+  const auto blocked = db().blocks().Blocked();
   if (!blocked.ok()) return blocked.status();
   for (const std::string& domain : *blocked) reply.add_blocked(domain);
   return absl::OkStatus();

@@ -32,14 +32,14 @@ std::string ReportOf(uint64_t number, const std::string& text) {
 
 absl::Status LocalAdmin::GetStatus(const admin::GetStatusRequest&,
                                    admin::Status& reply) {
-  const auto identity = db().identity();
+  const auto identity = db().records().identity();
   if (!identity.ok()) return identity.status();
-  const auto next_due = db().NextDue();
+  const auto next_due = db().frontier().NextDue();
   if (!next_due.ok()) return next_due.status();
-  const auto blocked = db().Blocked();
+  const auto blocked = db().blocks().Blocked();
   if (!blocked.ok()) return blocked.status();
   const storage::Totals totals = db().totals();
-  const proto::RoundJournal journal = db().journal();
+  const proto::RoundJournal journal = db().round().journal();
 
   reply.set_site(identity->name());
   reply.set_epoch(identity->epoch());
@@ -91,10 +91,10 @@ absl::Status LocalAdmin::ListRounds(const admin::ListRoundsRequest& request,
                                     admin::RoundReports& reply) {
   const uint64_t most =
       request.most() == 0 ? 10 : std::min(request.most(), kMostReports);
-  const uint64_t last = db().journal().number();
+  const uint64_t last = db().round().journal().number();
   // The open round has no report: one more is looked at.
   for (uint64_t n = last > most ? last - most : 1; n <= last; ++n) {
-    absl::StatusOr<std::string> text = db().Report(n);
+    absl::StatusOr<std::string> text = db().round().Report(n);
     if (absl::IsNotFound(text.status())) continue;
     if (!text.ok()) return text.status();
     *reply.add_reports() = ReportOf(n, *text);
@@ -108,7 +108,7 @@ absl::Status LocalAdmin::ListRounds(const admin::ListRoundsRequest& request,
 
 absl::Status LocalAdmin::GetFrontier(const admin::GetFrontierRequest&,
                                      admin::Frontier& reply) {
-  auto sample = db().SampleFrontier(kFrontierSample);
+  auto sample = db().frontier().SampleFrontier(kFrontierSample);
   if (!sample.ok()) return sample.status();
   double depths[kDeepest + 1] = {};
   std::map<int64_t, double> scores;

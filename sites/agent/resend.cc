@@ -102,7 +102,8 @@ void Resend::Run(const federation::MapHolder& maps, federation::Losses& losses,
 // a site is lost, or an endless one would never end. A page that is another
 // site's by now says nothing; its chain begins there.
 uint32_t Resend::RedirectsBehind(const storage::Url& moved) const {
-  const auto record = store_.crawl_db().GetPage(storage::PageKeyOf(moved));
+  const auto record =
+      store_.crawl_db().records().GetPage(storage::PageKeyOf(moved));
   return record.ok() ? record->redirects() + 1 : 1;
 }
 
@@ -134,8 +135,9 @@ absl::Status Resend::Walk(const federation::MapHolder& maps, const List& list,
     }
     sent += static_cast<int64_t>(batch.size());
     batch.clear();
-    status = store_.crawl_db().PutIfAbsent(mine, {absl::Now()}).status();
-    if (status.ok()) status = store_.crawl_db().SendAgain(others);
+    status =
+        store_.crawl_db().incoming().PutIfAbsent(mine, {absl::Now()}).status();
+    if (status.ok()) status = store_.crawl_db().waiting().SendAgain(others);
     return status.ok();
   };
   const federation::LostPages lost(list, maps.view());

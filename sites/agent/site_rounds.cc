@@ -40,7 +40,7 @@ absl::StatusOr<bool> SiteRounds::RunOne(const std::atomic<bool>& stop) {
 }
 
 absl::StatusOr<std::optional<absl::Time>> SiteRounds::NextDue() {
-  return store_.crawl_db().NextDue();
+  return store_.crawl_db().frontier().NextDue();
 }
 
 absl::Status SiteRounds::MayBegin() { return current()->rounds.may_begin(); }
@@ -53,18 +53,18 @@ absl::Status SiteRounds::CheckProgress() {
 absl::Status SiteRounds::NothingIsLeft() { return store_.FinishArchiveFile(); }
 
 bool SiteRounds::HasOpenRound() {
-  return store_.crawl_db().journal().phase() != proto::NO_ROUND;
+  return store_.crawl_db().round().journal().phase() != proto::NO_ROUND;
 }
 
 bool SiteRounds::HasRoom() { return current()->rounds.HasRoom(); }
 
 EndedRound SiteRounds::LastEnded() {
   EndedRound last;
-  const proto::RoundJournal journal = store_.crawl_db().journal();
+  const proto::RoundJournal journal = store_.crawl_db().round().journal();
   const bool is_open = journal.phase() != proto::NO_ROUND;
   if (journal.number() == 0 || (is_open && journal.number() == 1)) return last;
   const absl::StatusOr<std::string> text =
-      store_.crawl_db().Report(journal.number() - (is_open ? 1 : 0));
+      store_.crawl_db().round().Report(journal.number() - (is_open ? 1 : 0));
   if (!text.ok()) return last;
   const auto report =
       nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);

@@ -10,7 +10,7 @@ namespace {
 // A site gets its identity once, when it is made: the incarnation tells it from
 // any other life that a site of this name had or will have.
 absl::Status EnsureIdentity(storage::CrawlDb& db, const SiteConfig& config) {
-  absl::StatusOr<proto::SiteIdentity> identity = db.identity();
+  absl::StatusOr<proto::SiteIdentity> identity = db.records().identity();
   if (!identity.ok()) return identity.status();
   if (!identity->name().empty()) {
     if (config.site.name == SiteSection{}.name ||
@@ -26,7 +26,7 @@ absl::Status EnsureIdentity(storage::CrawlDb& db, const SiteConfig& config) {
   std::random_device random;
   identity->set_name(config.site.name);
   identity->set_incarnation(uint64_t{random()} << 32 | random());
-  return db.SetIdentity(*identity);
+  return db.records().SetIdentity(*identity);
 }
 
 }  // namespace

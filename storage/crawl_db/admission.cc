@@ -5,7 +5,9 @@
 #include <numeric>
 #include <string>
 
+#include "storage/crawl_db/host_rows.h"
 #include "storage/crawl_db/sorted.h"
+#include "storage/crawl_db/waiting_rows.h"
 
 namespace gannet::storage {
 
@@ -23,7 +25,7 @@ absl::StatusOr<std::vector<Found>> Admission::Admit(Edit& edit,
                                                     std::vector<Found> urls) {
   std::vector<std::optional<Found>> waiting(urls.size());
   if (joins_deferred_) {
-    auto rows = crawl_db_.DeferredOf(urls);
+    auto rows = DeferredOf(store_, urls);
     if (!rows.ok()) return rows.status();
     waiting = *std::move(rows);
   }
@@ -37,15 +39,15 @@ absl::StatusOr<std::vector<Found>> Admission::Admit(Edit& edit,
   for (size_t begin = 0, end = 0; begin < urls.size(); begin = end) {
     end = urls.size();
     auto room = std::numeric_limits<int64_t>::max();
-    if (settlement_.most_host_pages > 0) {
+    if (limits_.most_host_pages > 0) {
       const std::string host(HostPartOf(urls[begin].page.bytes));
       end = begin + 1;
       while (end < urls.size() && HostPartOf(urls[end].page.bytes) == host) {
         ++end;
       }
-      absl::StatusOr<int64_t> pages = crawl_db_.HostPages(HostKey{host});
+      absl::StatusOr<int64_t> pages = HostPages(store_, HostKey{host});
       if (!pages.ok()) return pages.status();
-      room = std::max<int64_t>(settlement_.most_host_pages - *pages, 0);
+      room = std::max<int64_t>(limits_.most_host_pages - *pages, 0);
       if (room > 0 && static_cast<int64_t>(end - begin) > room) {
         std::stable_sort(order.begin() + static_cast<ptrdiff_t>(begin),
                          order.begin() + static_cast<ptrdiff_t>(end),
@@ -57,10 +59,10 @@ absl::StatusOr<std::vector<Found>> Admission::Admit(Edit& edit,
       if (room == 0) {
         Drop(edit, "host_full", urls[i]);
       } else if (HasEnough(cash(i))) {
-        if (cash(i) == settlement_.least_cash_for_new) ++with_least_cash_;
+        if (cash(i) == limits_.least_cash_for_new) ++with_least_cash_;
         admitted[i] = true;
         --room;
-      } else if (settlement_.drop_over_quota) {
+      } else if (limits_.drop_over_quota) {
         Drop(edit, "over_quota", urls[i]);
       } else {
         deferred_.push_back(urls[i]);
@@ -72,7 +74,7 @@ absl::StatusOr<std::vector<Found>> Admission::Admit(Edit& edit,
   for (size_t i = 0; i < urls.size(); ++i) {
     if (!admitted[i]) continue;
     if (waiting[i].has_value()) {
-      crawl_db_.DeleteDeferred(edit, *waiting[i]);
+      DeleteDeferred(edit, *waiting[i]);
       in.push_back(SortedAndMerged({urls[i], *waiting[i]}).front());
     } else {
       in.push_back(std::move(urls[i]));

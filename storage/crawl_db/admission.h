@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "storage/crawl_db/crawl_db.h"
+#include "storage/crawl_db/found.h"
 #include "storage/crawl_db/store.h"
 
 namespace gannet::storage {
@@ -16,12 +16,12 @@ namespace gannet::storage {
 class Admission {
  public:
   // Of update: what waits for a URL counts with what it brings.
-  static Admission OfTargets(CrawlDb& crawl_db, const Settlement& settlement) {
-    return Admission(crawl_db, settlement, /*joins_deferred=*/true);
+  static Admission OfTargets(Store& store, const AdmissionLimits& limits) {
+    return Admission(store, limits, /*joins_deferred=*/true);
   }
   // Of the deferred, whose rows are taken out already.
-  static Admission OfDeferred(CrawlDb& crawl_db, const Settlement& limits) {
-    return Admission(crawl_db, limits, /*joins_deferred=*/false);
+  static Admission OfDeferred(Store& store, const AdmissionLimits& limits) {
+    return Admission(store, limits, /*joins_deferred=*/false);
   }
 
   // Of `urls` (new, not blocked, in key order) returns those that get in, with
@@ -33,21 +33,18 @@ class Admission {
   int64_t with_least_cash() const { return with_least_cash_; }
 
  private:
-  Admission(CrawlDb& crawl_db, const Settlement& settlement,
-            bool joins_deferred)
-      : crawl_db_(crawl_db),
-        settlement_(settlement),
-        joins_deferred_(joins_deferred) {}
+  Admission(Store& store, const AdmissionLimits& limits, bool joins_deferred)
+      : store_(store), limits_(limits), joins_deferred_(joins_deferred) {}
 
   bool HasEnough(int64_t cash) const {
-    return cash > settlement_.least_cash_for_new ||
-           (cash == settlement_.least_cash_for_new &&
-            with_least_cash_ < settlement_.most_with_least_cash);
+    return cash > limits_.least_cash_for_new ||
+           (cash == limits_.least_cash_for_new &&
+            with_least_cash_ < limits_.most_with_least_cash);
   }
   void Drop(Edit& edit, const char* reason, const Found& url);
 
-  CrawlDb& crawl_db_;
-  const Settlement& settlement_;
+  Store& store_;
+  const AdmissionLimits& limits_;
   const bool joins_deferred_;
   std::vector<Found> deferred_;
   int64_t dropped_ = 0;

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "storage/crawl_db/crawl_db.h"
-#include "storage/crawl_db/page_moves.h"
+#include "storage/crawl_db/host_rows.h"
+#include "storage/crawl_db/open_round.h"
+#include "storage/crawl_db/page_rows.h"
 #include "storage/crawl_db/sorted.h"
 #include "storage/crawl_db/store.h"
 
@@ -104,7 +105,7 @@ absl::Status CheckCompletion(const Completion& completion) {
 
 }  // namespace
 
-absl::StatusOr<int64_t> CrawlDb::Complete(
+absl::StatusOr<int64_t> OpenRound::Complete(
     absl::Span<const Completion> completions,
     absl::Span<const HostUpdate> hosts, const proto::ArchiveState& archive) {
   std::vector<const Completion*> sorted;
@@ -133,49 +134,52 @@ absl::StatusOr<int64_t> CrawlDb::Complete(
     }
   }
 
-  StripeLocks locks(*store_, to_lock);
-  auto records = store_->GetPages(pages);
-  if (!records.ok()) return records.status();
-  // Stragglers would add outlinks behind update's cursor.
-  if (store_->journal().phase() != proto::FETCH) {
-    return absl::FailedPreconditionError(
-        "pages are completed only while a round fetches");
-  }
-  const int64_t share = store_->root_share();
-  Edit edit;
-  for (size_t i = 0; i < sorted.size(); ++i) {
-    const std::string& page = sorted[i]->page.bytes;
-    if (!(*records)[i].has_value() || !store_->claims().Has(page)) continue;
-    proto::PageRecord& record = *(*records)[i];
-    --edit.delta.pages_by_state[record.state()];
-    TakeOutcome(*sorted[i], record);
-    CountOutcome(*sorted[i], edit.counts);
-    ++edit.delta.pages_by_state[record.state()];
-    PayOut(edit, *sorted[i], record, share);
-    edit.Delete(Column::kRounds, keys::FetchList(page));
-    --edit.delta.round_pages;
-    edit.unclaimed.push_back(page);
-    if (sorted[i]->ready.has_value()) {
-      EnterSchedule(edit, page, record, ToMillis(*sorted[i]->ready));
-    } else {
-      record.set_place(proto::FINISHED);
-      ++edit.delta.finished_pages;
+  int64_t completed = 0;
+  {
+    StripeLocks locks(store_.stripes(), to_lock);
+    auto records = store_.GetPages(pages);
+    if (!records.ok()) return records.status();
+    // Stragglers would add outlinks behind update's cursor.
+    if (store_.journal().phase() != proto::FETCH) {
+      return absl::FailedPreconditionError(
+          "pages are completed only while a round fetches");
     }
-    edit.PutMessage(Column::kPages, page, record);
-  }
-  const auto completed = static_cast<int64_t>(edit.unclaimed.size());
-  for (const HostUpdate& update : hosts) {
-    if (absl::Status status = AddHost(edit, update, /*by_wake=*/false);
-        !status.ok()) {
+    const int64_t share = store_.root_share();
+    Edit edit;
+    for (size_t i = 0; i < sorted.size(); ++i) {
+      const std::string& page = sorted[i]->page.bytes;
+      if (!(*records)[i].has_value() || !store_.claims().Has(page)) continue;
+      proto::PageRecord& record = *(*records)[i];
+      --edit.delta.pages_by_state[record.state()];
+      TakeOutcome(*sorted[i], record);
+      CountOutcome(*sorted[i], edit.counts);
+      ++edit.delta.pages_by_state[record.state()];
+      PayOut(edit, *sorted[i], record, share);
+      edit.Delete(Column::kRounds, keys::FetchList(page));
+      --edit.delta.round_pages;
+      edit.unclaimed.push_back(page);
+      if (sorted[i]->ready.has_value()) {
+        EnterSchedule(edit, page, record, ToMillis(*sorted[i]->ready));
+      } else {
+        record.set_place(proto::FINISHED);
+        ++edit.delta.finished_pages;
+      }
+      edit.PutMessage(Column::kPages, page, record);
+    }
+    completed = static_cast<int64_t>(edit.unclaimed.size());
+    for (const HostUpdate& update : hosts) {
+      if (absl::Status status = AddHost(store_, edit, update); !status.ok()) {
+        return status;
+      }
+    }
+    if (archive.open_size() > 0) {
+      edit.PutMessage(Column::kMeta, keys::kArchive, archive);
+    }
+    if (absl::Status status = store_.Commit(edit); !status.ok()) {
       return status;
     }
   }
-  if (archive.open_size() > 0) {
-    edit.PutMessage(Column::kMeta, keys::kArchive, archive);
-  }
-  if (absl::Status status = store_->Commit(edit, /*sync=*/true); !status.ok()) {
-    return status;
-  }
+  if (absl::Status s = store_.Sync(); !s.ok()) return s;
   return completed;
 }
 

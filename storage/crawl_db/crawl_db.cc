@@ -1,17 +1,28 @@
 #include "storage/crawl_db/crawl_db.h"
 
+#include "storage/crawl_db/data_folder.h"
 #include "storage/crawl_db/store.h"
 
 namespace gannet::storage {
 
-CrawlDb::CrawlDb(std::unique_ptr<Store> store) : store_(std::move(store)) {}
+CrawlDb::CrawlDb(std::unique_ptr<Store> store)
+    : store_(std::move(store)),
+      frontier_(*store_),
+      round_(*store_),
+      waiting_(*store_),
+      outgoing_(*store_),
+      incoming_(*store_),
+      moves_(*store_),
+      records_(*store_),
+      blocks_(*store_),
+      checks_(*store_) {}
 CrawlDb::~CrawlDb() = default;
 
 absl::StatusOr<std::unique_ptr<CrawlDb>> CrawlDb::Finish(
     absl::StatusOr<std::unique_ptr<Store>> store) {
   if (!store.ok()) return store.status();
   std::unique_ptr<CrawlDb> crawl_db(new CrawlDb(*std::move(store)));
-  if (absl::Status s = crawl_db->FinishBlocks(); !s.ok()) return s;
+  if (absl::Status s = crawl_db->blocks().Finish(); !s.ok()) return s;
   return crawl_db;
 }
 
@@ -28,6 +39,14 @@ absl::StatusOr<std::unique_ptr<CrawlDb>> CrawlDb::OpenOn(
   return Finish(Store::OpenOn(std::move(engine), order));
 }
 
+Totals CrawlDb::totals() const { return store_->totals(); }
 Order CrawlDb::order() const { return store_->order(); }
+absl::Status CrawlDb::broken() const { return store_->broken(); }
+
+absl::Status CrawlDb::Checkpoint(const std::string& to) {
+  absl::Status copied = store_->engine().Checkpoint(to);
+  if (!copied.ok()) return copied;
+  return MarkFormat(to);
+}
 
 }  // namespace gannet::storage

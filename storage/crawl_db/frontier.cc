@@ -23,12 +23,14 @@
 // move to another site, or have not wholly come from one) stay where they are
 // and are stepped over: that lasts as long as a hand-off, and nothing has to be
 // woken when it is over.
+#include "storage/crawl_db/frontier.h"
+
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
-#include "storage/crawl_db/crawl_db.h"
 #include "storage/crawl_db/hash128.h"
-#include "storage/crawl_db/page_moves.h"
+#include "storage/crawl_db/host_rows.h"
+#include "storage/crawl_db/page_rows.h"
 #include "storage/crawl_db/sorted.h"
 #include "storage/crawl_db/store.h"
 
@@ -105,13 +107,13 @@ class FrontierTaker {
 
 }  // namespace
 
-absl::StatusOr<Selection> CrawlDb::Top(size_t width, size_t per_host,
-                                       const HostFilter& may_crawl) {
+absl::StatusOr<Selection> Frontier::Top(size_t width, size_t per_host,
+                                        const HostFilter& may_crawl) {
   absl::flat_hash_map<absl::uint128, size_t> taken;  // By host.
   // Only a round that goes on after a kill has pages here; otherwise there are
   // just the tombstones of earlier rounds, and these took half of Top's time.
-  if (store_->totals().round_pages > 0) {
-    const auto it = store_->Scan(Column::kRounds, "f");
+  if (store_.totals().round_pages > 0) {
+    const auto it = store_.Scan(Column::kRounds, "f");
     for (it->Seek("f"); it->Valid(); it->Next()) {
       ++taken[Hash128(HostPartOf(it->key().substr(1)))];
     }
@@ -128,7 +130,7 @@ absl::StatusOr<Selection> CrawlDb::Top(size_t width, size_t per_host,
     if (is_new) it->second = may_crawl(host);
     return it->second;
   };
-  const auto it = store_->Scan(Column::kFrontier, "a", kLongRead);
+  const auto it = store_.Scan(Column::kFrontier, "a", kLongRead);
   int stepped_over = 0;
   it->Seek("a");
   while (it->Valid() && selection.pages.size() < width) {
@@ -138,7 +140,7 @@ absl::StatusOr<Selection> CrawlDb::Top(size_t width, size_t per_host,
       return absl::DataLossError("a row of the frontier cannot be decoded");
     }
     const std::string_view host = HostPartOf(page);
-    const bool rests = store_->rests().IsResting(host);
+    const bool rests = store_.rests().IsResting(host);
     if (rests && selection.resting.size() < width) {
       selection.resting.push_back({PageKey{std::string(page)}, step});
       it->Next();
@@ -166,19 +168,19 @@ absl::StatusOr<Selection> CrawlDb::Top(size_t width, size_t per_host,
   return selection;
 }
 
-absl::StatusOr<int64_t> CrawlDb::Claim(const Selection& selection) {
-  StripeLocks locks(*store_);
-  const proto::RoundJournal journal = store_->journal();
+absl::StatusOr<int64_t> Frontier::Claim(const Selection& selection) {
+  StripeLocks locks(store_.stripes());
+  const proto::RoundJournal journal = store_.journal();
   if (journal.phase() != proto::GENERATE || journal.root_has_paid()) {
     return absl::FailedPreconditionError(
         "pages are claimed only while a round is being generated");
   }
   Edit edit;
   {
-    FrontierTaker taker(*store_, edit);
+    FrontierTaker taker(store_, edit);
     for (const FrontierPage& p : selection.pages) {
       // A host may have gone to rest since Top looked.
-      if (store_->rests().IsResting(HostPartOf(p.page.bytes)) ||
+      if (store_.rests().IsResting(HostPartOf(p.page.bytes)) ||
           !taker.Take(keys::ActiveFrontier(p.step, p.page.bytes))) {
         continue;
       }
@@ -193,8 +195,7 @@ absl::StatusOr<int64_t> CrawlDb::Claim(const Selection& selection) {
   if (absl::Status status = MoveAside(edit, selection.resting); !status.ok()) {
     return status;
   }
-  if (absl::Status status = store_->Commit(edit, /*sync=*/false);
-      !status.ok()) {
+  if (absl::Status status = store_.Commit(edit); !status.ok()) {
     return status;
   }
   // A range hides rows of tables, which are passed with a seek, but within one
@@ -203,18 +204,18 @@ absl::StatusOr<int64_t> CrawlDb::Claim(const Selection& selection) {
   // flush.
   constexpr int64_t kWorthAFlush = 4096;
   if (claimed >= kWorthAFlush) {
-    absl::Status flushed = store_->engine().Flush(Column::kFrontier);
+    absl::Status flushed = store_.engine().Flush(Column::kFrontier);
     if (!flushed.ok()) return flushed;
   }
   return claimed;
 }
 
-absl::Status CrawlDb::MoveAside(Edit& edit,
-                                absl::Span<const FrontierPage> resting) {
-  FrontierTaker taker(*store_, edit);
+absl::Status Frontier::MoveAside(Edit& edit,
+                                 absl::Span<const FrontierPage> resting) {
+  FrontierTaker taker(store_, edit);
   for (const FrontierPage& p : resting) {
     const std::string_view host = HostPartOf(p.page.bytes);
-    if (store_->rests().IsResting(host) &&
+    if (store_.rests().IsResting(host) &&
         taker.Take(keys::ActiveFrontier(p.step, p.page.bytes))) {
       edit.Put(Column::kFrontier, keys::RestingFrontier(p.step, p.page.bytes),
                {});
@@ -224,30 +225,30 @@ absl::Status CrawlDb::MoveAside(Edit& edit,
   return taker.Finish();
 }
 
-absl::Status CrawlDb::PutAside(const Selection& selection) {
-  StripeLocks locks(*store_);
+absl::Status Frontier::PutAside(const Selection& selection) {
+  StripeLocks locks(store_.stripes());
   Edit edit;
   if (absl::Status status = MoveAside(edit, selection.resting); !status.ok()) {
     return status;
   }
-  return store_->Commit(edit, /*sync=*/false);
+  return store_.Commit(edit);
 }
 
-absl::Status CrawlDb::Release(absl::Span<const PageKey> pages) {
+absl::Status Frontier::Release(absl::Span<const PageKey> pages) {
   std::vector<PageKey> sorted(pages.begin(), pages.end());
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   const std::vector<std::string_view> views = PagesOf(sorted);
-  StripeLocks locks(*store_, views);
-  auto records = store_->GetPages(views);
+  StripeLocks locks(store_.stripes(), views);
+  auto records = store_.GetPages(views);
   if (!records.ok()) return records.status();
-  const int64_t share = store_->root_share();
+  const int64_t share = store_.root_share();
   Edit edit;
   int64_t awake = 0;
   for (size_t i = 0; i < sorted.size(); ++i) {
     const std::string& page = sorted[i].bytes;
-    if (!(*records)[i].has_value() || !store_->claims().Has(page)) continue;
-    if (!store_->rests().IsResting(HostPartOf(page))) ++awake;
+    if (!(*records)[i].has_value() || !store_.claims().Has(page)) continue;
+    if (!store_.rests().IsResting(HostPartOf(page))) ++awake;
     proto::PageRecord& record = *(*records)[i];
     record.set_cash(record.cash() + share);
     edit.delta.round -= share;
@@ -255,21 +256,21 @@ absl::Status CrawlDb::Release(absl::Span<const PageKey> pages) {
     edit.Delete(Column::kRounds, keys::FetchList(page));
     --edit.delta.round_pages;
     edit.unclaimed.push_back(page);
-    EnterFrontier(*store_, edit, page, record);
+    EnterFrontier(store_, edit, page, record);
     edit.PutMessage(Column::kPages, page, record);
   }
   edit.counts.set_released(static_cast<int64_t>(edit.unclaimed.size()));
   edit.counts.set_released_awake(awake);
-  return store_->Commit(edit, /*sync=*/false);
+  return store_.Commit(edit);
 }
 
 // Brings back the best pages that a host has aside. With the last of them its
 // rest is over; until then it is waking.
-absl::StatusOr<int64_t> CrawlDb::WakeHost(Edit& edit, const HostKey& host,
-                                          int64_t most) {
+absl::StatusOr<int64_t> Frontier::WakeHost(Edit& edit, const HostKey& host,
+                                           int64_t most) {
   int64_t brought_back = 0;
   const std::string prefix = keys::RestingPrefix(host.bytes);
-  const auto aside = store_->Scan(Column::kFrontier, prefix);
+  const auto aside = store_.Scan(Column::kFrontier, prefix);
   for (aside->Seek(prefix); aside->Valid() && brought_back < most;
        aside->Next()) {
     uint8_t step = 0;
@@ -283,25 +284,26 @@ absl::StatusOr<int64_t> CrawlDb::WakeHost(Edit& edit, const HostKey& host,
   }
   if (!aside->status().ok()) return aside->status();
   const bool more = aside->Valid();
-  absl::StatusOr<proto::HostRecord> record = GetHost(host);
+  absl::StatusOr<proto::HostRecord> record = GetHost(store_, host);
   if (!record.ok()) return record.status();
   record->set_rest_until_ms(more ? kWakingMs : 0);
-  absl::Status status = AddHost(edit, {host, *record}, /*by_wake=*/true);
+  absl::Status status =
+      AddHost(store_, edit, {host, *record}, /*by_wake=*/true);
   if (!status.ok()) return status;
   return brought_back;
 }
 
-absl::StatusOr<int64_t> CrawlDb::WakeDue(absl::Time now, int64_t most,
-                                         int64_t per_host) {
+absl::StatusOr<int64_t> Frontier::WakeDue(absl::Time now, int64_t most,
+                                          int64_t per_host) {
   const int64_t now_ms = ToMillis(now);
-  StripeLocks locks(*store_);
+  StripeLocks locks(store_.stripes());
   Edit edit;
   int64_t woken = 0;
   int64_t floor_ms = std::numeric_limits<int64_t>::max();
-  const auto it = store_->Scan(Column::kSchedule, "p", kLongRead);
+  const auto it = store_.Scan(Column::kSchedule, "p", kLongRead);
 
   std::vector<std::string> pages;
-  for (it->Seek(keys::ScheduledPage(store_->schedule_floor_ms(), {}));
+  for (it->Seek(keys::ScheduledPage(store_.schedule_floor_ms(), {}));
        it->Valid(); it->Next()) {
     int64_t ready_ms = 0;
     std::string_view page;
@@ -315,7 +317,7 @@ absl::StatusOr<int64_t> CrawlDb::WakeDue(absl::Time now, int64_t most,
   }
   if (!it->status().ok()) return it->status();
   std::sort(pages.begin(), pages.end());
-  auto records = store_->GetPages({pages.begin(), pages.end()});
+  auto records = store_.GetPages({pages.begin(), pages.end()});
   if (!records.ok()) return records.status();
   for (size_t i = 0; i < pages.size(); ++i) {
     if (!(*records)[i].has_value()) {
@@ -325,7 +327,7 @@ absl::StatusOr<int64_t> CrawlDb::WakeDue(absl::Time now, int64_t most,
     }
     proto::PageRecord& record = *(*records)[i];
     LeaveSchedule(edit, pages[i], record);
-    EnterFrontier(*store_, edit, pages[i], record);
+    EnterFrontier(store_, edit, pages[i], record);
     edit.PutMessage(Column::kPages, pages[i], record);
   }
 
@@ -334,7 +336,7 @@ absl::StatusOr<int64_t> CrawlDb::WakeDue(absl::Time now, int64_t most,
   int64_t brought_back = 0;
   for (const auto& [from_ms, to_ms] :
        {std::pair{kWakingMs + 1, now_ms}, std::pair{int64_t{0}, kWakingMs}}) {
-    const auto rest = store_->Scan(Column::kSchedule, "h");
+    const auto rest = store_.Scan(Column::kSchedule, "h");
     for (rest->Seek(keys::ScheduledHost(from_ms, {})); rest->Valid();
          rest->Next()) {
       int64_t until_ms = 0;
@@ -349,20 +351,19 @@ absl::StatusOr<int64_t> CrawlDb::WakeDue(absl::Time now, int64_t most,
     }
     if (!rest->status().ok()) return rest->status();
   }
-  if (absl::Status status = store_->Commit(edit, /*sync=*/false);
-      !status.ok()) {
+  if (absl::Status status = store_.Commit(edit); !status.ok()) {
     return status;
   }
-  store_->SetScheduleFloor(floor_ms);
+  store_.SetScheduleFloor(floor_ms);
   return woken + brought_back;
 }
 
 // A rest's end matters only if a page waits for it: the host's other pages are
 // scheduled for times of their own.
-absl::StatusOr<std::optional<absl::Time>> CrawlDb::NextDue() {
+absl::StatusOr<std::optional<absl::Time>> Frontier::NextDue() {
   std::optional<absl::Time> due;
-  const auto page = store_->Scan(Column::kSchedule, "p");
-  page->Seek(keys::ScheduledPage(store_->schedule_floor_ms(), {}));
+  const auto page = store_.Scan(Column::kSchedule, "p");
+  page->Seek(keys::ScheduledPage(store_.schedule_floor_ms(), {}));
   if (page->Valid()) {
     int64_t ready_ms = 0;
     std::string_view target;
@@ -372,7 +373,7 @@ absl::StatusOr<std::optional<absl::Time>> CrawlDb::NextDue() {
     due = absl::FromUnixMillis(ready_ms);
   }
   if (!page->status().ok()) return page->status();
-  const std::optional<int64_t> rest = store_->rests().NextWithPagesAside();
+  const std::optional<int64_t> rest = store_.rests().NextWithPagesAside();
   if (rest.has_value()) {
     const absl::Time ends = absl::FromUnixMillis(*rest);
     due = due.has_value() ? std::min(*due, ends) : ends;

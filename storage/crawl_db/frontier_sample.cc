@@ -9,7 +9,7 @@
 #include <numeric>
 #include <random>
 
-#include "storage/crawl_db/crawl_db.h"
+#include "storage/crawl_db/frontier.h"
 #include "storage/crawl_db/score.h"
 #include "storage/crawl_db/store.h"
 
@@ -96,10 +96,11 @@ void Sample(Cursor& it, size_t most, Step& step) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<FrontierSample>> CrawlDb::SampleFrontier(
+absl::StatusOr<std::vector<FrontierSample>> Frontier::SampleFrontier(
     size_t most) {
-  const auto frontier_pages = static_cast<double>(totals().frontier_pages);
-  const auto it = store_->Scan(Column::kFrontier, "");
+  const auto frontier_pages =
+      static_cast<double>(store_.totals().frontier_pages);
+  const auto it = store_.Scan(Column::kFrontier, "");
   std::vector<Step> steps;
   if (frontier_pages <= static_cast<double>(most)) {
     if (auto all = AllPages(*it, most)) {
@@ -109,7 +110,7 @@ absl::StatusOr<std::vector<FrontierSample>> CrawlDb::SampleFrontier(
   }
   if (steps.empty()) {
     steps = StepsOf(*it);
-    Weigh(*store_, steps);
+    Weigh(store_, steps);
     for (Step& step : steps) Sample(*it, most / steps.size(), step);
   }
   if (!it->status().ok()) return it->status();
@@ -121,7 +122,7 @@ absl::StatusOr<std::vector<FrontierSample>> CrawlDb::SampleFrontier(
   for (const Step& step : steps) {
     const std::vector<std::string_view> keys(step.pages.begin(),
                                              step.pages.end());
-    const auto records = store_->GetPages(keys);
+    const auto records = store_.GetPages(keys);
     if (!records.ok()) return records.status();
     for (const std::optional<proto::PageRecord>& record : *records) {
       if (!record.has_value()) continue;  // Forgotten meanwhile.

@@ -7,6 +7,7 @@
 // memory and disk agree.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <optional>
@@ -24,6 +25,9 @@ namespace gannet::storage {
 // disk.
 inline constexpr int64_t kDueAtOnceMs = 1;  // Cleared: ends with the next wake.
 inline constexpr int64_t kWakingMs = 2;     // Over, but some pages stand aside.
+
+// No earlier than the sentinels.
+inline int64_t RealTime(int64_t ms) { return std::max(ms, kWakingMs + 1); }
 
 class Rests {
  public:

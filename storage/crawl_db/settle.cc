@@ -2,17 +2,23 @@
 // into pages of this site, to those deferred, to outboxes, or it is dropped and
 // counted. The cursor is in the same write, so a batch is never applied twice.
 #include "storage/crawl_db/admission.h"
-#include "storage/crawl_db/crawl_db.h"
+#include "storage/crawl_db/open_round.h"
+#include "storage/crawl_db/page_rows.h"
 #include "storage/crawl_db/sorted.h"
 #include "storage/crawl_db/store.h"
+#include "storage/crawl_db/waiting_rows.h"
 
 namespace gannet::storage {
 
-absl::StatusOr<PutCounts> CrawlDb::Settle(const Settlement& settlement,
-                                          const Moment& moment) {
+absl::StatusOr<PutCounts> OpenRound::Settle(const Settlement& settlement,
+                                            const Moment& moment) {
   const std::vector<Found> local = SortedAndMerged(settlement.local);
-  StripeLocks locks(*store_);  // All: the journal is rewritten.
-  proto::RoundJournal journal = store_->journal();
+  std::set<SiteId> sites;
+  for (const auto& [site, url] : settlement.remote) sites.insert(site);
+  for (const auto& [site, url] : settlement.gains) sites.insert(site);
+  StripeLocks locks(store_.stripes());  // All: the journal is rewritten.
+  PairLocks pairs(store_.pairs(), std::move(sites));
+  proto::RoundJournal journal = store_.journal();
   if (journal.phase() != proto::UPDATE) {
     return absl::FailedPreconditionError(
         "outlinks are settled only while a round updates");
@@ -32,28 +38,29 @@ absl::StatusOr<PutCounts> CrawlDb::Settle(const Settlement& settlement,
   for (const Found& url : settlement.deferred) fits = take(url) && fits;
   for (const auto& [site, url] : settlement.remote) fits = take(url) && fits;
   for (const auto& [site, url] : settlement.gains) fits = take(url) && fits;
-  for (const Settlement::Drop& drop : settlement.dropped) {
+  for (const Drop& drop : settlement.dropped) {
     fits = fits && drop.cash >= 0;
     edit.delta.round -= drop.cash;
     edit.delta.dropped[drop.reason] += drop.cash;
     edit.delta.dropped_urls += drop.urls;
   }
-  if (!fits || -edit.delta.round > store_->totals().round) {
+  if (!fits || -edit.delta.round > store_.totals().round) {
     return absl::InvalidArgumentError(
         "a target is not between the cursors, or gets more than the round has");
   }
 
-  Admission admission = Admission::OfTargets(*this, settlement);
-  absl::StatusOr<PutCounts> counts = AddFound(edit, local, moment, &admission);
+  Admission admission = Admission::OfTargets(store_, settlement);
+  absl::StatusOr<PutCounts> counts =
+      AddFound(store_, edit, local, moment, &admission);
   if (!counts.ok()) return counts;
   std::vector<Found> deferred = settlement.deferred;
   deferred.insert(deferred.end(), admission.deferred().begin(),
                   admission.deferred().end());
-  std::vector<std::pair<SiteId, Found>> remote = settlement.remote;
-  absl::Status status = JoinDeferred(edit, remote);
-  if (status.ok()) {
-    status = AddWaiting(edit, deferred, remote, settlement.gains);
-  }
+  RemoteUrls remote = settlement.remote;
+  absl::Status status = JoinDeferred(store_, edit, remote);
+  if (status.ok()) status = AddDeferred(store_, edit, deferred);
+  if (status.ok()) status = AddOutbox(store_, edit, remote);
+  if (status.ok()) status = AddGains(store_, edit, settlement.gains);
   if (!status.ok()) return status;
   counts->deferred = static_cast<int64_t>(deferred.size());
   counts->dropped = admission.dropped();
@@ -70,7 +77,7 @@ absl::StatusOr<PutCounts> CrawlDb::Settle(const Settlement& settlement,
   for (const auto& [site, url] : settlement.gains) {
     edit.counts.set_gained_cash(edit.counts.gained_cash() + url.cash);
   }
-  for (const Settlement::Drop& drop : settlement.dropped) {
+  for (const Drop& drop : settlement.dropped) {
     if (drop.reason == kSentBefore) ++sent_before;
   }
   edit.counts.set_sent_before(sent_before);
@@ -79,7 +86,7 @@ absl::StatusOr<PutCounts> CrawlDb::Settle(const Settlement& settlement,
   CountDropped(edit);
   journal.set_cursor(settlement.cursor);
   edit.journal = journal;
-  status = store_->Commit(edit, /*sync=*/false);
+  status = store_.Commit(edit);
   if (!status.ok()) return status;
   return counts;
 }

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "storage/crawl_db/crawl_db.h"
+#include "storage/crawl_db/found.h"
+#include "storage/crawl_db/frontier.h"
+#include "storage/crawl_db/open_round.h"
 
 namespace gannet::storage {
 

@@ -3,33 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "storage/crawl_db/page_record.h"
 
 namespace gannet::storage {
-namespace {
-
-absl::Status BadRecord(std::string_view what) {
-  return absl::DataLossError(fmt::format(
-      "{} cannot be decoded; run 'gannet verify --full', and restore a backup",
-      what));
-}
-
-absl::StatusOr<proto::PageRecord> DecodePage(std::string_view bytes) {
-  proto::PageRecord record;
-  if (!record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
-      !IsSound(record)) {
-    return BadRecord("a page's record");
-  }
-  return record;
-}
-
-}  // namespace
-
-bool IsSound(const proto::PageRecord& record) {
-  return proto::PageState_IsValid(record.state()) &&
-         proto::PagePlace_IsValid(record.place()) &&
-         proto::PageState_IsValid(record.before_block().state()) &&
-         proto::PagePlace_IsValid(record.before_block().place());
-}
 
 absl::StatusOr<std::unique_ptr<Store>> Store::Open(const std::string& folder,
                                                    const StoreMemory& memory,
@@ -220,16 +198,12 @@ void Store::AddJournal(Edit& edit) {
   }
 }
 
-absl::Status Store::Write(const Edit& edit, bool sync) {
-  absl::Status status = engine_->Write(edit.batch);
-  if (status.ok() && sync) status = engine_->Sync();
-  if (!status.ok()) {
-    broken_ = absl::Status(
-        status.code(),
-        std::string(status.message()) +
-            " (nothing more is written until the crawl DB is opened again)");
-  }
-  return status;
+void Store::SetBroken(const absl::Status& why) {
+  if (!broken_.ok()) return;
+  broken_ = absl::Status(
+      why.code(),
+      std::string(why.message()) +
+          " (nothing more is written until the crawl DB is opened again)");
 }
 
 void Store::UpdateClaimsAndRests(const Edit& edit) {
@@ -242,7 +216,7 @@ void Store::UpdateClaimsAndRests(const Edit& edit) {
   for (const auto& host : edit.aside) rests_.NotePagesAside(host);
 }
 
-absl::Status Store::Commit(Edit& edit, bool sync) {
+absl::Status Store::Commit(Edit& edit) {
   AddHostCounts(edit);
   MutexLock lock(&commit_mu_);
   if (!broken_.ok()) return broken_;
@@ -252,11 +226,33 @@ absl::Status Store::Commit(Edit& edit, bool sync) {
     edit.PutMessage(Column::kMeta, keys::kTotals, next.ToProto());
   }
   AddJournal(edit);
-  if (absl::Status status = Write(edit, sync); !status.ok()) return status;
+  if (absl::Status status = engine_->Write(edit.batch); !status.ok()) {
+    SetBroken(status);
+    return status;
+  }
+  ++written_;
   totals_ = std::move(next);
   if (edit.journal.has_value()) journal_ = *std::move(edit.journal);
   schedule_floor_ms_ = std::min(schedule_floor_ms_, edit.earliest_ready_ms);
   UpdateClaimsAndRests(edit);
+  return absl::OkStatus();
+}
+
+absl::Status Store::Sync() {
+  const uint64_t mine = written_;
+  if (synced_ >= mine) return absl::OkStatus();
+  MutexLock one_at_a_time(&sync_mu_);
+  if (synced_ >= mine) return absl::OkStatus();
+  // After a failure it is unknown what reached the disk, and asking once more
+  // may say yes without having written anything.
+  if (absl::Status s = broken(); !s.ok()) return s;
+  const uint64_t written = written_;
+  if (absl::Status status = engine_->Sync(); !status.ok()) {
+    MutexLock lock(&commit_mu_);
+    SetBroken(status);
+    return status;
+  }
+  synced_ = written;
   return absl::OkStatus();
 }
 
@@ -283,31 +279,6 @@ int64_t Store::schedule_floor_ms() const {
 void Store::SetScheduleFloor(int64_t ms) {
   MutexLock lock(&commit_mu_);
   schedule_floor_ms_ = ms;
-}
-
-StripeLocks::StripeLocks(Store& store) : store_(store) {
-  locked_.fill(true);
-  Lock();
-}
-
-StripeLocks::StripeLocks(Store& store,
-                         const std::vector<std::string_view>& pages)
-    : store_(store) {
-  for (std::string_view page : pages) locked_[Store::StripeOf(page)] = true;
-  Lock();
-}
-
-// The set of locks is known only at run time, which the analysis cannot follow.
-void StripeLocks::Lock() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-  for (size_t i = 0; i < locked_.size(); ++i) {
-    if (locked_[i]) store_.stripe_mutex(i).Lock();
-  }
-}
-
-StripeLocks::~StripeLocks() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-  for (size_t i = 0; i < locked_.size(); ++i) {
-    if (locked_[i]) store_.stripe_mutex(i).Unlock();
-  }
 }
 
 }  // namespace gannet::storage

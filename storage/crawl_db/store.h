@@ -1,23 +1,19 @@
 // Store is what stands under the verbs of CrawlDb: the open engine, the locks,
 // the totals, and the one way to write (Commit). Private to this room.
 //
-// Locks, in the order in which they are taken: stripes (ascending), then the
-// commit mutex. A verb locks the stripes of the pages that it reads and
-// rewrites, so that two verbs never rewrite one page from the same old record.
-// A stripe is a sixteenth of the buckets.
+// A verb takes its locks (locks.h), reads, builds an Edit, commits it, gives
+// the locks back and, if it promises something, calls Sync(). So nobody waits
+// for another's disk write with a lock held.
 //
 // After a failed commit the store refuses all further writes: whether the batch
 // reached the log is then unknown, and what is in memory may be older than the
 // disk. Reopening is cheap, guessing is not.
 #pragma once
 
-#include <array>
 #include <atomic>
-#include <limits>
-#include <map>
+#include <cstdint>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,11 +25,12 @@
 #include "storage/crawl_db/claims.h"
 #include "storage/crawl_db/columns.h"
 #include "storage/crawl_db/data_folder.h"
-#include "storage/crawl_db/keys.h"
+#include "storage/crawl_db/edit.h"
+#include "storage/crawl_db/locks.h"
+#include "storage/crawl_db/page_record.h"
 #include "storage/crawl_db/rests.h"
 #include "storage/crawl_db/score.h"
 #include "storage/crawl_db/totals.h"
-#include "storage/engine/batch.h"
 #include "storage/engine/count.h"
 #include "storage/engine/ordered_store.h"
 #include "storage/engine/rocks_store.h"
@@ -45,50 +42,8 @@ namespace gannet::storage {
 // from the disk may hold any number.
 bool IsSound(const proto::PageRecord& record);
 
-// One atomic write in the making.
-struct Edit {
-  void Put(Column column, std::string_view key, std::string_view value) {
-    batch.Put(column, key, value);
-  }
-  void PutMessage(Column column, std::string_view key,
-                  const google::protobuf::MessageLite& message) {
-    batch.Put(column, key, message.SerializeAsString());
-  }
-  void Delete(Column column, std::string_view key) {
-    batch.Delete(column, key);
-  }
-
-  Batch batch;
-  Totals delta;
-  std::optional<proto::RoundJournal> journal;
-  std::map<std::string, int64_t> host_pages;  // Change in number, by host.
-  int64_t earliest_ready_ms = std::numeric_limits<int64_t>::max();
-  std::string last_target;    // The greatest outlink that was added.
-  proto::RoundCounts counts;  // Added to the journal's.
-
-  // Carried into memory once the batch is written.
-  std::vector<std::string> claimed;
-  std::vector<std::string> unclaimed;
-  std::vector<std::pair<std::string, int64_t>> resting;  // Host, until.
-  std::vector<std::string> awake;
-  std::set<std::string> aside;  // Hosts of which pages were put aside.
-};
-
-// What the edit drops is the open round's doing.
-inline void CountDropped(Edit& edit) {
-  edit.counts.set_dropped_urls(edit.delta.dropped_urls);
-  for (const auto& [reason, cash] : edit.delta.dropped) {
-    (*edit.counts.mutable_dropped())[reason] = cash;
-  }
-}
-
 class Store {
  public:
-  static constexpr size_t kStripes = 16;
-  static size_t StripeOf(std::string_view page_or_host) {
-    return BucketOf(page_or_host) % kStripes;
-  }
-
   // `order`: nothing takes what is stored. Another than that is
   // kFailedPrecondition, unless no page is known yet.
   static absl::StatusOr<std::unique_ptr<Store>> Open(
@@ -115,6 +70,19 @@ class Store {
                                const ReadOptions& options = {}) {
     return engine_->NewCursor(column, PrefixRange(prefix), options);
   }
+  // A row that was never written reads as an empty message. kDataLoss if it
+  // cannot be decoded.
+  template <typename Message>
+  absl::StatusOr<Message> GetMessage(Column column, std::string_view key) {
+    Message message;
+    absl::StatusOr<std::string> bytes = Get(column, key);
+    if (absl::IsNotFound(bytes.status())) return message;
+    if (!bytes.ok()) return bytes.status();
+    if (!message.ParseFromString(*bytes)) {
+      return BadRecord("the record '" + std::string(key) + "'");
+    }
+    return message;
+  }
   // kNotFound, or kDataLoss if the record cannot be read.
   absl::StatusOr<proto::PageRecord> GetPage(std::string_view page,
                                             const Snapshot* at = nullptr);
@@ -122,9 +90,17 @@ class Store {
   absl::StatusOr<std::vector<std::optional<proto::PageRecord>>> GetPages(
       const std::vector<std::string_view>& pages);
 
-  // Writes the edit with its totals, all or nothing. `sync` waits for the disk.
-  // REQUIRES: the caller holds the stripes of all pages and hosts in it.
-  absl::Status Commit(Edit& edit, bool sync) ABSL_LOCKS_EXCLUDED(commit_mu_);
+  // Writes the edit with its totals, all or nothing. It outlives this process;
+  // a power cut only after a Sync().
+  // REQUIRES: the caller holds the stripes of all pages and hosts in it, and
+  // the pairs of all sites.
+  absl::Status Commit(Edit& edit) ABSL_LOCKS_EXCLUDED(commit_mu_);
+  // What was committed so far outlives a power cut. Free if somebody has just
+  // synced it. For whoever promises something, and has given all locks back.
+  absl::Status Sync() ABSL_LOCKS_EXCLUDED(sync_mu_, commit_mu_);
+
+  Stripes& stripes() ABSL_LOCK_RETURNED(stripes_) { return stripes_; }
+  Pairs& pairs() ABSL_LOCK_RETURNED(pairs_) { return pairs_; }
 
   Totals totals() const ABSL_LOCKS_EXCLUDED(commit_mu_);
   proto::RoundJournal journal() const ABSL_LOCKS_EXCLUDED(commit_mu_);
@@ -139,10 +115,10 @@ class Store {
   uint8_t StepOf(std::string_view page, const proto::PageRecord& record) const {
     return storage::StepOf(order_, page, record);
   }
-  Mutex& stripe_mutex(size_t stripe) { return stripes_[stripe]; }
 
   // REQUIRES: all stripes are locked, and the list is on disk.
-  void SetBlockList(const proto::BlockList& list) {
+  void SetBlockList(const proto::BlockList& list)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(stripes_) {
     blocked_.Set(list);
     ++block_changes_;
   }
@@ -156,7 +132,8 @@ class Store {
   // its tombstones need not be stepped over again.
   int64_t schedule_floor_ms() const ABSL_LOCKS_EXCLUDED(commit_mu_);
   // REQUIRES: all stripes are locked.
-  void SetScheduleFloor(int64_t ms) ABSL_LOCKS_EXCLUDED(commit_mu_);
+  void SetScheduleFloor(int64_t ms) ABSL_EXCLUSIVE_LOCKS_REQUIRED(stripes_)
+      ABSL_LOCKS_EXCLUDED(commit_mu_);
 
  private:
   Store(std::optional<DataFolder> folder, std::unique_ptr<OrderedStore> engine)
@@ -169,7 +146,8 @@ class Store {
   // The parts of Commit().
   static void AddHostCounts(Edit& edit);
   void AddJournal(Edit& edit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mu_);
-  absl::Status Write(const Edit& edit, bool sync)
+  // Nothing more is written after this.
+  void SetBroken(const absl::Status& why)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mu_);
   void UpdateClaimsAndRests(const Edit& edit);
   absl::Status SetOrder(std::optional<Order> wanted)
@@ -178,33 +156,25 @@ class Store {
   const std::optional<DataFolder> folder_;  // Locked; none in memory.
   const std::unique_ptr<OrderedStore> engine_;
   Order order_ = Order::kOpic;
-  std::array<Mutex, kStripes> stripes_;
+  Stripes stripes_;
+  Pairs pairs_;
   Claims claims_;
   Rests rests_;
   // Changed with all stripes locked, read with any.
   BlockedPrefixes blocked_;
   std::atomic<uint64_t> block_changes_ = 0;
 
-  mutable Mutex commit_mu_;
+  // So many commits are written, and synced. The first Sync() is not free: what
+  // an earlier process has written may not have been synced.
+  std::atomic<uint64_t> written_ = 1;
+  std::atomic<uint64_t> synced_ = 0;
+  Mutex sync_mu_;  // One at a time; who waits finds his own synced.
+
+  mutable Mutex commit_mu_ ABSL_ACQUIRED_AFTER(sync_mu_);
   Totals totals_ ABSL_GUARDED_BY(commit_mu_);
   proto::RoundJournal journal_ ABSL_GUARDED_BY(commit_mu_);
   absl::Status broken_ ABSL_GUARDED_BY(commit_mu_);
   int64_t schedule_floor_ms_ ABSL_GUARDED_BY(commit_mu_) = 0;
-};
-
-// Locks the stripes of some pages, or all of them, while it lives.
-class StripeLocks {
- public:
-  explicit StripeLocks(Store& store);  // All.
-  StripeLocks(Store& store, const std::vector<std::string_view>& pages);
-  ~StripeLocks();
-  StripeLocks(const StripeLocks&) = delete;
-  StripeLocks& operator=(const StripeLocks&) = delete;
-
- private:
-  void Lock();
-  Store& store_;
-  std::array<bool, Store::kStripes> locked_{};
 };
 
 }  // namespace gannet::storage

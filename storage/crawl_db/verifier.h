@@ -14,7 +14,7 @@
 
 #include "absl/status/status.h"
 #include "storage/crawl_db/changed_rows.h"
-#include "storage/crawl_db/crawl_db.h"
+#include "storage/crawl_db/checks.h"
 #include "storage/crawl_db/hash128.h"
 #include "storage/crawl_db/store.h"
 
@@ -39,7 +39,7 @@ struct RowSum {
 
 class Verifier {
  public:
-  Verifier(Store& store, const Snapshot* at, const CrawlDb::LookAtPage& look)
+  Verifier(Store& store, const Snapshot* at, const Checks::LookAtPage& look)
       : store_(store), at_(at), look_(look) {}
 
   absl::Status Full();
@@ -77,7 +77,7 @@ class Verifier {
 
   Store& store_;
   const Snapshot* at_;
-  const CrawlDb::LookAtPage& look_;
+  const Checks::LookAtPage& look_;
   bool looked_fine_ = true;
   std::vector<Check> checks_;
   Totals booked_;

@@ -14,6 +14,7 @@
 // Everything is read at one snapshot, so that others may write meanwhile.
 #include <fmt/format.h>
 
+#include "storage/crawl_db/checks.h"
 #include "storage/crawl_db/verifier.h"
 
 namespace gannet::storage {
@@ -155,23 +156,23 @@ absl::Status Verifier::Changed(const ChangedRows& changed) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Check>> CrawlDb::Verify(bool full,
-                                                   const LookAtPage& look) {
-  const std::unique_ptr<Snapshot> at = store_->engine().TakeSnapshot();
+absl::StatusOr<std::vector<Check>> Checks::Verify(bool full,
+                                                  const LookAtPage& look) {
+  const std::unique_ptr<Snapshot> at = store_.engine().TakeSnapshot();
   const uint64_t until = at->number();
   uint64_t since = 0;
-  if (auto verified = store_->Get(Column::kMeta, keys::kVerified);
+  if (auto verified = store_.Get(Column::kMeta, keys::kVerified);
       verified.ok()) {
     since = static_cast<uint64_t>(DecodeCount(*verified));
   } else {
     full = true;
   }
 
-  Verifier verifier(*store_, at.get(), look);
+  Verifier verifier(store_, at.get(), look);
   absl::Status status = verifier.RoundAndLedger();
   if (status.ok() && !full) {
     status = ForEachChanged(
-        *store_, since, until,
+        store_, since, until,
         [&](const ChangedRows& changed) { return verifier.Changed(changed); });
     if (absl::IsNotFound(status)) {
       full = true;
@@ -191,8 +192,7 @@ absl::StatusOr<std::vector<Check>> CrawlDb::Verify(bool full,
     Edit edit;
     edit.Put(Column::kMeta, keys::kVerified,
              EncodeCount(static_cast<int64_t>(until)));
-    if (absl::Status s = store_->Commit(edit, /*sync=*/false); !s.ok())
-      return s;
+    if (absl::Status s = store_.Commit(edit); !s.ok()) return s;
   }
   return checks;
 }

@@ -254,7 +254,7 @@ absl::StatusOr<BackupSize> SiteStore::BackUp(const std::string& folder) {
   absl::StatusOr<proto::ArchiveState> state = proto::ArchiveState();
   {
     MutexLock lock(&complete_mu_);
-    state = crawl_db_->archive_state();
+    state = crawl_db_->records().archive_state();
     if (!state.ok()) return state.status();
     if (absl::Status s = crawl_db_->Checkpoint(checkpoint); !s.ok()) return s;
   }
@@ -318,7 +318,8 @@ absl::Status RestoreBackup(const std::string& backup,
       fs::remove_all(work, none);
       return store.status();
     }
-    if (absl::Status s = (*store)->crawl_db().Reincarnate(); !s.ok()) return s;
+    if (absl::Status s = (*store)->crawl_db().incoming().Reincarnate(); !s.ok())
+      return s;
   }
   for (const char* name : {"archive", kSiteFile, "crawl_db"}) {
     if (!fs::exists(work / name, none)) continue;

@@ -100,7 +100,8 @@ absl::StatusOr<std::unique_ptr<SiteStore>> SiteStore::Open(
                      .write_buffer_bytes = settings.write_buffer_bytes,
                      .order = settings.order});
   if (!crawl_db.ok()) return crawl_db.status();
-  absl::StatusOr<proto::ArchiveState> state = (*crawl_db)->archive_state();
+  absl::StatusOr<proto::ArchiveState> state =
+      (*crawl_db)->records().archive_state();
   if (!state.ok()) return state.status();
   absl::StatusOr<std::unique_ptr<Archive>> archive =
       Archive::Open(archive_folder, settings.archive, FromProto(*state));
@@ -116,7 +117,7 @@ absl::StatusOr<int64_t> SiteStore::Complete(
   absl::StatusOr<ArchiveState> synced = archive_->Sync();
   if (!synced.ok()) return synced.status();
   absl::StatusOr<int64_t> completed =
-      crawl_db_->Complete(completions, hosts, ToProto(*synced));
+      crawl_db_->round().Complete(completions, hosts, ToProto(*synced));
   if (!completed.ok()) return completed;
   if (absl::Status status = archive_->Committed(*synced); !status.ok()) {
     return status;
@@ -132,7 +133,8 @@ absl::Status SiteStore::Broken() {
 absl::Status SiteStore::FinishArchiveFile() {
   MutexLock lock(&complete_mu_);
   // Not a Sync(): only what the DB holds by now may end a file.
-  absl::StatusOr<proto::ArchiveState> known = crawl_db_->archive_state();
+  absl::StatusOr<proto::ArchiveState> known =
+      crawl_db_->records().archive_state();
   if (!known.ok()) return known.status();
   archive_->EndFile();
   return archive_->Committed(FromProto(*known));
@@ -140,7 +142,7 @@ absl::Status SiteStore::FinishArchiveFile() {
 
 absl::StatusOr<std::vector<Check>> SiteStore::Verify(bool full) {
   PositionCheck positions(*archive_);
-  absl::StatusOr<std::vector<Check>> checks = crawl_db_->Verify(
+  absl::StatusOr<std::vector<Check>> checks = crawl_db_->checks().Verify(
       full, [&](std::string_view page, const proto::PageRecord& record) {
         return positions.Look(page, record);
       });

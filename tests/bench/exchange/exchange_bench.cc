@@ -75,7 +75,7 @@ std::unique_ptr<CrawlDb> OpenDb(const std::string& folder, const char* name,
   proto::SiteIdentity identity;
   identity.set_name(name);
   identity.set_incarnation(incarnation);
-  if (!db->SetIdentity(identity).ok()) std::abort();
+  if (!db->records().SetIdentity(identity).ok()) std::abort();
   return db;
 }
 
@@ -97,7 +97,7 @@ class Receiver : public federation::PutOnlyVerbs {
     auto peer = federation::CheckGreeting(*view, greeting);
     if (!peer.ok()) return peer.status();
     *reply.mutable_greeting() = federation::MakeGreeting(*view, 2).value();
-    reply.set_last(db_.received_pair(*peer)->last());
+    reply.set_last(db_.incoming().received_pair(*peer)->last());
     return federation::PutPair{*peer, 2};
   }
   federation::OpenedBatch OpenBatch(const federation::PutPair& pair,
@@ -198,7 +198,9 @@ double Compare(const std::vector<Found>& urls, int port) {
   std::vector<std::pair<storage::SiteId, Found>> out;
   for (const Found& url : urls) out.emplace_back(kReceiver, url);
   for (size_t i = 0; i < out.size(); i += kBatch) {
-    if (!db->SendAgain(absl::MakeConstSpan(out).subspan(i, kBatch)).ok()) {
+    if (!db->waiting()
+             .SendAgain(absl::MakeConstSpan(out).subspan(i, kBatch))
+             .ok()) {
       std::abort();
     }
   }
@@ -226,7 +228,7 @@ double Compare(const std::vector<Found>& urls, int port) {
 
   const auto other = OpenDb(local.path(), "local", 3);
   const double put = Batched(urls, [&](absl::Span<const Found> batch) {
-    if (!other->PutIfAbsent(batch, {absl::Now()}).ok()) std::abort();
+    if (!other->incoming().PutIfAbsent(batch, {absl::Now()}).ok()) std::abort();
   });
   const auto count = static_cast<double>(urls.size());
   std::printf("  between two processes %8.0f URLs/s, %.1f bytes each\n",

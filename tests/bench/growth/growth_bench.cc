@@ -109,7 +109,7 @@ void Fill(CrawlDb& db, GrowingWeb& web, absl::Time now) {
   for (int64_t i = 0; i < web.pages(); ++i) {
     batch.push_back(web.FoundPage(i));
     if (batch.size() == kBatch || i + 1 == web.pages()) {
-      Must(db.PutIfAbsent(batch, {now}));
+      Must(db.incoming().PutIfAbsent(batch, {now}));
       batch.clear();
     }
   }
@@ -154,15 +154,15 @@ class Bench {
       fmt::print(stderr, "no work left\n");
       exit(1);
     }
-    Must(db_->OpenRound(now_));
+    Must(db_->round().Open(now_));
     generates_.push_back(
         CostOf([&] { Must(jobs::Generate(*db_, generate_)); }));
     if (db_->totals().round_pages != kWidth) {
       fmt::print(stderr, "only {} pages\n", db_->totals().round_pages);
     }
-    Must(db_->SetPhase(proto::FETCH));
+    Must(db_->round().SetPhase(proto::FETCH));
     Fetch(known, fresh);
-    Must(db_->SetPhase(proto::UPDATE));
+    Must(db_->round().SetPhase(proto::UPDATE));
     const std::atomic<bool> stop = false;
     jobs::UpdateView view;
     updates_.push_back(
@@ -173,14 +173,14 @@ class Bench {
                db_->totals().KnownPages(), view.targets.load(),
                generates_.back().seconds, generates_.back().cpu_seconds,
                updates_.back().seconds, updates_.back().cpu_seconds);
-    Must(db_->CloseRound("{}"));
+    Must(db_->round().Close("{}"));
   }
 
   void Fetch(int known, int fresh) {
     storage::PageKey after;
     for (;;) {
       const std::vector<storage::PageKey> pages =
-          Must(db_->FetchList(after, 512));
+          Must(db_->round().FetchList(after, 512));
       if (pages.empty()) return;
       after = pages.back();
       std::vector<storage::Completion> completions;
@@ -195,7 +195,7 @@ class Bench {
         completion.keeps_history = true;
         completion.outlinks = web_.Outlinks(page, known, fresh);
       }
-      Must(db_->Complete(completions, {}, {}));
+      Must(db_->round().Complete(completions, {}, {}));
     }
   }
 

@@ -44,7 +44,7 @@ struct TestSite {
     proto::SiteIdentity identity;
     identity.set_name(name);
     identity.set_incarnation(incarnation);
-    EXPECT_TRUE(db->SetIdentity(identity).ok());
+    EXPECT_TRUE(db->records().SetIdentity(identity).ok());
     maps = std::make_unique<MapHolder>(
         name, [](const Map&) { return absl::OkStatus(); });
     Restart({});
@@ -55,7 +55,7 @@ struct TestSite {
         *maps, canonicaliser, *filter);
   }
   std::string FailedChecks() {
-    const auto checks = db->Verify(true);
+    const auto checks = db->checks().Verify(true);
     if (!checks.ok()) return checks.status().ToString();
     std::string failed;
     for (const storage::Check& check : *checks) {
@@ -87,8 +87,9 @@ class TestStream : public PutStream {
       peer_ = *peer;
       peers::PutReply reply;
       *reply.mutable_greeting() = answer_with.value_or(
-          MakeGreeting(*view, to_.db->identity()->incarnation()).value());
-      reply.set_last(to_.db->received_pair(peer_)->last());
+          MakeGreeting(*view, to_.db->records().identity()->incarnation())
+              .value());
+      reply.set_last(to_.db->incoming().received_pair(peer_)->last());
       replies_.push_back(reply);
       return true;
     }
@@ -171,7 +172,7 @@ class PumpTest : public testing::Test {
       cash_ += 100 + i;
     }
     delivery.cash_so_far = cash_;
-    ASSERT_TRUE(tokyo_.db->Receive(delivery, {kNow}).ok());
+    ASSERT_TRUE(tokyo_.db->incoming().Receive(delivery, {kNow}).ok());
   }
   // Until the outbox is empty, or the stream ends.
   absl::Status RunOver(TestStream& stream) {
@@ -210,7 +211,7 @@ class PumpTest : public testing::Test {
   void ExpectAllThere(int count) {
     EXPECT_EQ(paris_.db->totals().KnownPages(), count);
     for (int i = 0; i < count; ++i) {
-      const auto page = paris_.db->GetPage(ParisPage(i));
+      const auto page = paris_.db->records().GetPage(ParisPage(i));
       ASSERT_TRUE(page.ok()) << i;
       EXPECT_EQ(page->cash(), 100 + i);
     }
@@ -257,10 +258,10 @@ TEST_F(PumpTest, BytesOfPagesThatMoveAreCountedApart) {
   EXPECT_EQ(before.bytes.pages, 0u);
 
   const PageKey page = ParisPage(50);
-  ASSERT_TRUE(tokyo_.db->Inject({{page}}, kNow).ok());
+  ASSERT_TRUE(tokyo_.db->incoming().Inject({{page}}, kNow).ok());
   const std::vector<storage::HostKey> hosts = {
       {std::string(storage::HostPartOf(page.bytes))}};
-  const auto cut = tokyo_.db->CutPages({kParis, 1}, hosts, 10);
+  const auto cut = tokyo_.db->moves().CutPages({kParis, 1}, hosts, 10);
   ASSERT_TRUE(cut.ok()) << cut.status();
   ASSERT_EQ(cut->pages, 1);
   TestStream second(paris_);
@@ -320,11 +321,11 @@ TEST_F(PumpTest, AReceiverMakesUrlsCanonicalByItsOwnRules) {
     cash_ += 10;
   }
   delivery.cash_so_far = cash_;
-  ASSERT_TRUE(tokyo_.db->Receive(delivery, {kNow}).ok());
+  ASSERT_TRUE(tokyo_.db->incoming().Receive(delivery, {kNow}).ok());
   TestStream stream(paris_);
   EXPECT_TRUE(RunOver(stream).ok());
   EXPECT_EQ(paris_.db->totals().KnownPages(), 1);
-  EXPECT_EQ(paris_.db->GetPage(ParisPage(1))->cash(), 20);
+  EXPECT_EQ(paris_.db->records().GetPage(ParisPage(1))->cash(), 20);
   EXPECT_EQ(paris_.receiver->counts().filtered, 1u);
   EXPECT_EQ(paris_.receiver->counts().urls, 2u);
   EXPECT_EQ(paris_.FailedChecks(), "");
@@ -362,7 +363,7 @@ TEST_F(PumpTest, UrlsWithTheBucketsOfAnotherDayArrive) {
     cash_ += 100 + i;
   }
   delivery.cash_so_far = cash_;
-  ASSERT_TRUE(tokyo_.db->Receive(delivery, {kNow}).ok());
+  ASSERT_TRUE(tokyo_.db->incoming().Receive(delivery, {kNow}).ok());
   TestStream stream(paris_);
   const absl::Status status = RunOver(stream);
   EXPECT_TRUE(status.ok()) << status;
@@ -402,8 +403,8 @@ TEST_F(PumpTest, AReceiverThatWasRestoredBeginsAnew) {
   Fill(0, 25);
   TestStream stream(paris_);
   ASSERT_TRUE(RunOver(stream).ok());
-  ASSERT_TRUE(paris_.db->Reincarnate().ok());
-  const uint64_t incarnation = paris_.db->identity()->incarnation();
+  ASSERT_TRUE(paris_.db->incoming().Reincarnate().ok());
+  const uint64_t incarnation = paris_.db->records().identity()->incarnation();
   // Until it has joined again, it does not speak.
   EXPECT_TRUE(absl::IsFailedPrecondition(
       MakeGreeting(*paris_.maps->view(), incarnation).status()));
@@ -450,7 +451,7 @@ class MovingPumpTest : public PumpTest {
       hosts.push_back(storage::HostKey{
           std::string(storage::HostPartOf(pages.back().bytes))});
     }
-    EXPECT_TRUE(tokyo_.db->Inject(pages, kNow).ok());
+    EXPECT_TRUE(tokyo_.db->incoming().Inject(pages, kNow).ok());
     return hosts;
   }
   void ExpectMoved(int count) {
@@ -465,15 +466,17 @@ class MovingPumpTest : public PumpTest {
 
 TEST_F(MovingPumpTest, PagesThatMoveTravelAmongTheUrls) {
   Fill(0, 35);
-  ASSERT_TRUE(tokyo_.db->OpenPair(kToParis).ok());
-  ASSERT_EQ(tokyo_.db->CutPages(kToParis, Know(100, 20), 1000)->pages, 20);
-  ASSERT_TRUE(tokyo_.db->CutComplete(kToParis, 2).ok());
+  ASSERT_TRUE(tokyo_.db->outgoing().OpenPair(kToParis).ok());
+  ASSERT_EQ(tokyo_.db->moves().CutPages(kToParis, Know(100, 20), 1000)->pages,
+            20);
+  ASSERT_TRUE(tokyo_.db->moves().CutComplete(kToParis, 2).ok());
   TestStream stream(paris_);
   // Somebody else cuts while the pump runs.
   bool once = false;
   stream.damage = [&](peers::Batch& batch) {
     if (batch.sequence() != 4 || std::exchange(once, true)) return;
-    ASSERT_EQ(tokyo_.db->CutPages(kToParis, Know(200, 5), 1000)->pages, 5);
+    ASSERT_EQ(tokyo_.db->moves().CutPages(kToParis, Know(200, 5), 1000)->pages,
+              5);
   };
   EXPECT_TRUE(RunOver(stream).ok());
   EXPECT_TRUE(once);
@@ -481,7 +484,7 @@ TEST_F(MovingPumpTest, PagesThatMoveTravelAmongTheUrls) {
   EXPECT_EQ(paris_.db->totals().taken_over, 25 * storage::kSeedCash);
   EXPECT_EQ(paris_.db->totals().KnownPages(), 60);
   EXPECT_EQ(paris_.db->totals().received, cash_);
-  EXPECT_EQ(*paris_.db->completed_for({kTokyo, 1}), 2u);
+  EXPECT_EQ(*paris_.db->incoming().completed_for({kTokyo, 1}), 2u);
   EXPECT_EQ(pump_->counts().pages, 25u);
   EXPECT_EQ(pump_->counts().urls, 35u);
   EXPECT_EQ(paris_.receiver->counts().pages, 25u);
@@ -492,10 +495,11 @@ TEST_F(MovingPumpTest, PagesThatMoveTravelAmongTheUrls) {
 
 TEST_F(MovingPumpTest, ALinkThatBreaksLosesNoPageAndMovesNoneTwice) {
   std::mt19937 random(6);
-  ASSERT_TRUE(tokyo_.db->OpenPair(kToParis).ok());
+  ASSERT_TRUE(tokyo_.db->outgoing().OpenPair(kToParis).ok());
   int moved = 0;
   for (int i = 0; i < 40; ++i) {
-    ASSERT_TRUE(tokyo_.db->CutPages(kToParis, Know(moved, 5), 1000).ok());
+    ASSERT_TRUE(
+        tokyo_.db->moves().CutPages(kToParis, Know(moved, 5), 1000).ok());
     moved += 5;
     TestStream stream(paris_);
     stream.writes_left = static_cast<int>(random() % 3);
@@ -509,8 +513,8 @@ TEST_F(MovingPumpTest, ALinkThatBreaksLosesNoPageAndMovesNoneTwice) {
 }
 
 TEST_F(MovingPumpTest, APageOfAnotherSiteIsStoredAndCounted) {
-  ASSERT_TRUE(tokyo_.db->OpenPair(kToParis).ok());
-  ASSERT_TRUE(tokyo_.db->CutPages(kToParis, Know(0, 5), 1000).ok());
+  ASSERT_TRUE(tokyo_.db->outgoing().OpenPair(kToParis).ok());
+  ASSERT_TRUE(tokyo_.db->moves().CutPages(kToParis, Know(0, 5), 1000).ok());
   ASSERT_TRUE(
       paris_.maps->Offer(Leave(paris_.maps->view()->map(), "paris").value())
           .ok());
@@ -524,13 +528,13 @@ TEST_F(MovingPumpTest, APageThatIsNoneHereIsDroppedAndItsCashCounted) {
   // No canonical URL ends so.
   const PageKey strange =
       storage::MakePageKey("strange.example", "example,strange,)http/a/../b");
-  ASSERT_TRUE(tokyo_.db->Inject({strange}, kNow).ok());
-  ASSERT_TRUE(tokyo_.db->OpenPair(kToParis).ok());
-  ASSERT_EQ(tokyo_.db
-                ->CutPages(kToParis,
-                           {storage::HostKey{std::string(
-                               storage::HostPartOf(strange.bytes))}},
-                           10)
+  ASSERT_TRUE(tokyo_.db->incoming().Inject({strange}, kNow).ok());
+  ASSERT_TRUE(tokyo_.db->outgoing().OpenPair(kToParis).ok());
+  ASSERT_EQ(tokyo_.db->moves()
+                .CutPages(kToParis,
+                          {storage::HostKey{
+                              std::string(storage::HostPartOf(strange.bytes))}},
+                          10)
                 ->pages,
             1);
   TestStream stream(paris_);
@@ -556,32 +560,32 @@ TEST_F(MovingPumpTest, PagesAndHostsThatMoveGetTheKeysOfToday) {
   const auto host_of = [](const PageKey& key) {
     return storage::HostKey{std::string(storage::HostPartOf(key.bytes))};
   };
-  ASSERT_TRUE(tokyo_.db->Inject({old, page, tracked}, kNow).ok());
+  ASSERT_TRUE(tokyo_.db->incoming().Inject({old, page, tracked}, kNow).ok());
   for (const PageKey& key : {old, page}) {
     storage::HostUpdate host{host_of(key), {}};
     host.record.set_version(1);
     host.record.set_failures(3);
-    ASSERT_TRUE(tokyo_.db->PutHost(host).ok());
+    ASSERT_TRUE(tokyo_.db->records().PutHost(host).ok());
   }
-  ASSERT_TRUE(tokyo_.db->OpenPair(kToParis).ok());
+  ASSERT_TRUE(tokyo_.db->outgoing().OpenPair(kToParis).ok());
   const std::vector<storage::HostKey> hosts = {host_of(old), host_of(page)};
-  ASSERT_EQ(tokyo_.db->CutPages(kToParis, hosts, 10)->pages, 3);
+  ASSERT_EQ(tokyo_.db->moves().CutPages(kToParis, hosts, 10)->pages, 3);
   TestStream stream(paris_);
   EXPECT_TRUE(RunOver(stream).ok());
   EXPECT_EQ(paris_.receiver->counts().filtered, 0u);
   EXPECT_EQ(paris_.db->totals().KnownPages(), 1);
   EXPECT_EQ(paris_.db->totals().taken_over, 3 * storage::kSeedCash);
-  const auto moved = paris_.db->GetPage(page);
+  const auto moved = paris_.db->records().GetPage(page);
   ASSERT_TRUE(moved.ok()) << moved.status();
   EXPECT_EQ(moved->cash(), 3 * storage::kSeedCash);
-  EXPECT_EQ(paris_.db->GetHost(host_of(page))->failures(), 3u);
+  EXPECT_EQ(paris_.db->records().GetHost(host_of(page))->failures(), 3u);
   EXPECT_EQ(tokyo_.FailedChecks(), "");
   EXPECT_EQ(paris_.FailedChecks(), "");
 }
 
 TEST_F(MovingPumpTest, ForgedMovesAreRefused) {
-  ASSERT_TRUE(tokyo_.db->OpenPair(kToParis).ok());
-  ASSERT_TRUE(tokyo_.db->CutPages(kToParis, Know(0, 5), 1000).ok());
+  ASSERT_TRUE(tokyo_.db->outgoing().OpenPair(kToParis).ok());
+  ASSERT_TRUE(tokyo_.db->moves().CutPages(kToParis, Know(0, 5), 1000).ok());
   peers::MovedPages many;
   for (int i = 0; i < 100'001; ++i) many.add_pages();
   const std::string too_many = CompressZstd(many.SerializeAsString(), 3);

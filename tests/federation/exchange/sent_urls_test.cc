@@ -164,7 +164,7 @@ TEST_F(SentUrlsTest, ADamagedOrOtherCacheIsAnEmptyOne) {
   Load(1 << 17);
   EXPECT_TRUE(absl::IsFailedPrecondition(lost_)) << lost_;
   EXPECT_EQ(Known(kParis), 0);
-  ASSERT_TRUE(db_->PutNote("sent_urls", "\xff\xff nonsense").ok());
+  ASSERT_TRUE(db_->records().PutNote("sent_urls", "\xff\xff nonsense").ok());
   Load();
   EXPECT_TRUE(absl::IsDataLoss(lost_)) << lost_;
   EXPECT_EQ(Known(kParis), 0);

@@ -42,7 +42,7 @@ struct TestSite {
     proto::SiteIdentity identity;
     identity.set_name(name);
     identity.set_incarnation(incarnation);
-    EXPECT_TRUE(db->SetIdentity(identity).ok());
+    EXPECT_TRUE(db->records().SetIdentity(identity).ok());
     Restart();
   }
   void Restart() {
@@ -66,7 +66,7 @@ struct TestSite {
     return done.ok() && *done;
   }
   std::string FailedChecks() {
-    const auto checks = db->Verify(true);
+    const auto checks = db->checks().Verify(true);
     if (!checks.ok()) return checks.status().ToString();
     std::string failed;
     for (const storage::Check& check : *checks) {
@@ -102,7 +102,7 @@ class HandOffTest : public testing::Test {
           if (view->IsMine(PageOf(h, p).bytes)) pages.push_back(PageOf(h, p));
         }
       }
-      ASSERT_TRUE(site->db->Inject(pages, kNow).ok());
+      ASSERT_TRUE(site->db->incoming().Inject(pages, kNow).ok());
     }
     pages_ = hosts * pages_each;
   }
@@ -124,15 +124,15 @@ class HandOffTest : public testing::Test {
     TestSite& receiver = SiteOf(map, to);
     const auto view = MapView::Create(map, receiver.name).value();
     // No pump sends to one life what was cut for another.
-    if (sender.db->sent_pair(to)->their_incarnation() !=
-        receiver.db->identity()->incarnation()) {
+    if (sender.db->outgoing().sent_pair(to)->their_incarnation() !=
+        receiver.db->records().identity()->incarnation()) {
       return;
     }
-    const auto cuts = sender.db->Sending(to, 0, most);
+    const auto cuts = sender.db->outgoing().Sending(to, 0, most);
     ASSERT_TRUE(cuts.ok());
     for (const storage::OutboxCut& cut : *cuts) {
       storage::Delivery delivery;
-      delivery.from = {from, sender.db->identity()->incarnation()};
+      delivery.from = {from, sender.db->records().identity()->incarnation()};
       delivery.sequence = cut.sequence;
       delivery.cash_so_far = cut.batch.cash_so_far();
       delivery.moved.assign(cut.batch.pages().begin(), cut.batch.pages().end());
@@ -153,16 +153,17 @@ class HandOffTest : public testing::Test {
           delivery.forwarded.emplace_back(owner, found);
         }
       }
-      const auto receipt = receiver.db->Receive(delivery, {kNow});
+      const auto receipt = receiver.db->incoming().Receive(delivery, {kNow});
       ASSERT_TRUE(receipt.ok()) << receipt.status();
-      const storage::Peer by{to, receiver.db->identity()->incarnation()};
-      ASSERT_TRUE(sender.db->Acknowledge(by, receipt->last).ok());
+      const storage::Peer by{to,
+                             receiver.db->records().identity()->incarnation()};
+      ASSERT_TRUE(sender.db->outgoing().Acknowledge(by, receipt->last).ok());
     }
   }
   // As the pump does, after what the hand-off has cut.
   static void CutOutbox(TestSite& site, SiteId to) {
-    ASSERT_TRUE(site.db->OpenPair({to, 7}).ok());
-    ASSERT_TRUE(site.db->CutOutbox({to, 7}, 1000).ok());
+    ASSERT_TRUE(site.db->outgoing().OpenPair({to, 7}).ok());
+    ASSERT_TRUE(site.db->outgoing().CutOutbox({to, 7}, 1000).ok());
   }
   // So many that the site owns by `map`.
   static std::vector<PageKey> PagesOf(const Map& map, SiteId site,
@@ -195,13 +196,13 @@ class HandOffTest : public testing::Test {
       cash += site->db->totals().pages;
       EXPECT_EQ(site->db->totals().outbox, 0);
       const auto view = MapView::Create(map, site->name).value();
-      EXPECT_TRUE(site->db
-                      ->ScanPages({},
-                                  [&](std::string_view page, const auto&) {
-                                    EXPECT_TRUE(view->IsMine(page))
-                                        << site->name << " " << page;
-                                    return true;
-                                  })
+      EXPECT_TRUE(site->db->records()
+                      .ScanPages({},
+                                 [&](std::string_view page, const auto&) {
+                                   EXPECT_TRUE(view->IsMine(page))
+                                       << site->name << " " << page;
+                                   return true;
+                                 })
                       .ok());
       if (view->self() != nullptr) {
         EXPECT_EQ(site->hand_off->progress().handed_off, PlacedStamp(map));
@@ -212,14 +213,17 @@ class HandOffTest : public testing::Test {
     EXPECT_EQ(cash, pages_ * storage::kSeedCash);
   }
   static void OpenRound(TestSite& site, size_t width) {
-    ASSERT_TRUE(site.db->OpenRound(kNow).ok());
-    ASSERT_GT(*site.db->Claim(*site.db->Top(width, width)), 0);
-    ASSERT_TRUE(site.db->PayRoot().ok());
-    ASSERT_TRUE(site.db->SetPhase(proto::FETCH).ok());
+    ASSERT_TRUE(site.db->round().Open(kNow).ok());
+    ASSERT_GT(
+        *site.db->frontier().Claim(*site.db->frontier().Top(width, width)), 0);
+    ASSERT_TRUE(site.db->round().PayRoot().ok());
+    ASSERT_TRUE(site.db->round().SetPhase(proto::FETCH).ok());
   }
   static void ReleaseAll(TestSite& site) {
-    ASSERT_TRUE(site.db->Release(*site.db->FetchList({}, 10'000)).ok());
-    ASSERT_TRUE(site.db->SetPhase(proto::UPDATE).ok());
+    ASSERT_TRUE(site.db->frontier()
+                    .Release(*site.db->round().FetchList({}, 10'000))
+                    .ok());
+    ASSERT_TRUE(site.db->round().SetPhase(proto::UPDATE).ok());
   }
 
   Map two_, three_;
@@ -233,7 +237,8 @@ TEST_F(HandOffTest, ASiteThatJoinsGetsItsChannelsFromAllOthers) {
   ExpectAllInPlace(three_, {&tokyo_, &paris_, &oslo_});
   EXPECT_GT(oslo_.db->totals().KnownPages(), 30);
   for (const SiteId from : {SiteId{1}, SiteId{2}}) {
-    EXPECT_EQ(*oslo_.db->completed_for({from, 7}), PlacedStamp(three_));
+    EXPECT_EQ(*oslo_.db->incoming().completed_for({from, 7}),
+              PlacedStamp(three_));
   }
   // Done stays done, and costs nothing.
   EXPECT_TRUE(tokyo_.Step(three_));
@@ -257,36 +262,38 @@ TEST_F(HandOffTest, ASiteThatLeavesIsNotDoneBeforeItsOutboxesAreEmpty) {
   Know(two_, 40, 3);
   const Map leaving = Leave(two_, "paris").value();
   const auto urls = PagesOf(leaving, SiteId{1}, 3);
-  ASSERT_TRUE(paris_.db->OpenPair({SiteId{1}, 7}).ok());
+  ASSERT_TRUE(paris_.db->outgoing().OpenPair({SiteId{1}, 7}).ok());
   // One waits, one is deferred, one has gained; as an update leaves them.
   OpenRound(paris_, 1);
   storage::Completion done;
-  done.page = paris_.db->FetchList({}, 1)->front();
+  done.page = paris_.db->round().FetchList({}, 1)->front();
   done.outcome.set_state(proto::FETCHED);
   done.outlinks = urls;
-  ASSERT_EQ(*paris_.db->Complete({done}, {}, {}), 1);
-  ASSERT_TRUE(paris_.db->SetPhase(proto::UPDATE).ok());
+  ASSERT_EQ(*paris_.db->round().Complete({done}, {}, {}), 1);
+  ASSERT_TRUE(paris_.db->round().SetPhase(proto::UPDATE).ok());
   storage::Settlement batch;
   batch.cursor = std::max({urls[0], urls[1], urls[2]}).bytes;
   const int64_t cash = paris_.db->totals().round / 3;
   batch.remote.emplace_back(SiteId{1}, storage::Found{urls[0], cash});
   batch.deferred.push_back(storage::Found{urls[1], cash});
   batch.gains.emplace_back(SiteId{1}, storage::Found{urls[2], cash});
-  ASSERT_TRUE(paris_.db->Settle(batch, {kNow}).ok());
-  ASSERT_TRUE(paris_.db->CloseRound("{}").ok());
+  ASSERT_TRUE(paris_.db->round().Settle(batch, {kNow}).ok());
+  ASSERT_TRUE(paris_.db->round().Close("{}").ok());
 
   for (int i = 0; i < 300; ++i) {
     EXPECT_FALSE(paris_.Step(leaving));
     (void)tokyo_.Step(leaving);
     Carry(leaving);
   }
-  EXPECT_EQ(*tokyo_.db->completed_for({SiteId{2}, 7}), PlacedStamp(leaving));
+  EXPECT_EQ(*tokyo_.db->incoming().completed_for({SiteId{2}, 7}),
+            PlacedStamp(leaving));
   EXPECT_TRUE(paris_.hand_off->progress().is_waiting);
   EXPECT_NE(paris_.hand_off->progress().handed_off, PlacedStamp(leaving));
   CutOutbox(paris_, SiteId{1});
   EXPECT_FALSE(paris_.Step(leaving));  // On their way is not there.
   Settle(leaving, {&tokyo_, &paris_});
-  for (const PageKey& url : urls) EXPECT_TRUE(tokyo_.db->GetPage(url).ok());
+  for (const PageKey& url : urls)
+    EXPECT_TRUE(tokyo_.db->records().GetPage(url).ok());
   EXPECT_EQ(paris_.FailedChecks(), "");
 }
 
@@ -295,7 +302,8 @@ TEST_F(HandOffTest, NorBeforeWhatOthersSentItBeforeTheyKnewHasGoneOn) {
   const Map leaving = Leave(three, "paris").value();
   // Tokyo takes it for Paris's still; it is Oslo's.
   const PageKey url = PagesOf(leaving, SiteId{3}, 1)[0];
-  ASSERT_TRUE(tokyo_.db->SendAgain({{SiteId{2}, storage::Found{url}}}).ok());
+  ASSERT_TRUE(
+      tokyo_.db->waiting().SendAgain({{SiteId{2}, storage::Found{url}}}).ok());
   CutOutbox(tokyo_, SiteId{2});
   for (int i = 0; i < 100; ++i) {
     EXPECT_FALSE(paris_.Step(leaving));
@@ -311,7 +319,7 @@ TEST_F(HandOffTest, NorBeforeWhatOthersSentItBeforeTheyKnewHasGoneOn) {
   }
   CutOutbox(paris_, SiteId{3});
   Settle(leaving, {&tokyo_, &paris_, &oslo_});
-  EXPECT_TRUE(oslo_.db->GetPage(url).ok());
+  EXPECT_TRUE(oslo_.db->records().GetPage(url).ok());
 }
 
 TEST_F(HandOffTest, NobodyIsToldCompleteWhileTheOpenRoundHasItsPages) {
@@ -323,11 +331,11 @@ TEST_F(HandOffTest, NobodyIsToldCompleteWhileTheOpenRoundHasItsPages) {
     (void)oslo_.Step(three_);
     Carry(three_);
   }
-  EXPECT_EQ(*oslo_.db->completed_for({SiteId{1}, 7}), 0u);
+  EXPECT_EQ(*oslo_.db->incoming().completed_for({SiteId{1}, 7}), 0u);
   EXPECT_TRUE(tokyo_.hand_off->progress().is_waiting);
   EXPECT_GT(tokyo_.hand_off->progress().pages_left, 0);
   ReleaseAll(tokyo_);
-  ASSERT_TRUE(tokyo_.db->CloseRound("{}").ok());
+  ASSERT_TRUE(tokyo_.db->round().Close("{}").ok());
   Settle(three_, {&tokyo_, &paris_, &oslo_});
   ExpectAllInPlace(three_, {&tokyo_, &paris_, &oslo_});
 }
@@ -340,10 +348,10 @@ TEST_F(HandOffTest, WhatAnUpdateByTheOldMapFindsLateMovesOn) {
   int host = 0;
   while (!view->IsMine(PageOf(host, 0).bytes)) ++host;
   OpenRound(tokyo_, 1);
-  ASSERT_TRUE(tokyo_.db->Inject({PageOf(host, 99)}, kNow).ok());
+  ASSERT_TRUE(tokyo_.db->incoming().Inject({PageOf(host, 99)}, kNow).ok());
   EXPECT_TRUE(tokyo_.Step(three_));
   ReleaseAll(tokyo_);
-  ASSERT_TRUE(tokyo_.db->CloseRound("{}").ok());
+  ASSERT_TRUE(tokyo_.db->round().Close("{}").ok());
   ++pages_;
   EXPECT_FALSE(tokyo_.Step(three_));
   Settle(three_, {&tokyo_, &paris_, &oslo_});
@@ -351,18 +359,18 @@ TEST_F(HandOffTest, WhatAnUpdateByTheOldMapFindsLateMovesOn) {
   // Rounds that come later cost no walk.
   OpenRound(tokyo_, 1);
   ReleaseAll(tokyo_);
-  ASSERT_TRUE(tokyo_.db->CloseRound("{}").ok());
+  ASSERT_TRUE(tokyo_.db->round().Close("{}").ok());
   EXPECT_TRUE(tokyo_.Step(three_));
 }
 
 TEST_F(HandOffTest, ItDoesNotRunAheadOfASiteThatTakesNothing) {
   Know(two_, 120, 5);
   for (int i = 0; i < 300; ++i) (void)tokyo_.Step(three_);
-  EXPECT_EQ(tokyo_.db->Sending(SiteId{3})->size(), 3u);
+  EXPECT_EQ(tokyo_.db->outgoing().Sending(SiteId{3})->size(), 3u);
   EXPECT_TRUE(tokyo_.hand_off->progress().is_waiting);
   Carry(three_, 1);
   (void)tokyo_.Step(three_);
-  EXPECT_EQ(tokyo_.db->Sending(SiteId{3})->size(), 3u);
+  EXPECT_EQ(tokyo_.db->outgoing().Sending(SiteId{3})->size(), 3u);
   Settle(three_, {&tokyo_, &paris_, &oslo_});
   ExpectAllInPlace(three_, {&tokyo_, &paris_, &oslo_});
 }
@@ -378,12 +386,12 @@ TEST_F(HandOffTest, OneThatIsAwayDoesNotHoldUpTheOthers) {
     Carry(leaving);
   }
   const auto view = MapView::Create(leaving, "paris").value();
-  EXPECT_TRUE(paris_.db
-                  ->ScanPages({},
-                              [&](std::string_view page, const auto&) {
-                                EXPECT_EQ(view->OwnerOf(page), SiteId{3});
-                                return true;
-                              })
+  EXPECT_TRUE(paris_.db->records()
+                  .ScanPages({},
+                             [&](std::string_view page, const auto&) {
+                               EXPECT_EQ(view->OwnerOf(page), SiteId{3});
+                               return true;
+                             })
                   .ok());
   EXPECT_GT(paris_.db->totals().KnownPages(), 0);
   paris_.unreachable.clear();
@@ -405,15 +413,17 @@ TEST_F(HandOffTest, WhoIsAwayHoldsUpNeitherCompleteNorSeedsForTheOthers) {
   step();
   EXPECT_TRUE(tokyo_.hand_off->progress().is_waiting);
   EXPECT_GT(tokyo_.hand_off->progress().pages_left, 0);
-  EXPECT_EQ(*paris_.db->completed_for({SiteId{1}, 7}), PlacedStamp(three_));
-  EXPECT_EQ(tokyo_.db->sent_pair(SiteId{3})->completed_for(), 0u);
+  EXPECT_EQ(*paris_.db->incoming().completed_for({SiteId{1}, 7}),
+            PlacedStamp(three_));
+  EXPECT_EQ(tokyo_.db->outgoing().sent_pair(SiteId{3})->completed_for(), 0u);
 
   const auto seeds = PagesOf(three_, SiteId{2}, 5);
-  ASSERT_TRUE(tokyo_.db->Inject(seeds, kNow).ok());
+  ASSERT_TRUE(tokyo_.db->incoming().Inject(seeds, kNow).ok());
   tokyo_.hand_off->WalkAgain();
   step();
   EXPECT_TRUE(tokyo_.hand_off->progress().is_waiting);
-  for (const PageKey& seed : seeds) EXPECT_TRUE(paris_.db->GetPage(seed).ok());
+  for (const PageKey& seed : seeds)
+    EXPECT_TRUE(paris_.db->records().GetPage(seed).ok());
   pages_ += static_cast<int64_t>(seeds.size());
   Settle(three_, {&tokyo_, &paris_, &oslo_});
   ExpectAllInPlace(three_, {&tokyo_, &paris_, &oslo_});
@@ -436,20 +446,21 @@ TEST_F(HandOffTest, WhoGetsPagesIsToldCompleteThoughOthersAreAway) {
   };
   step();
   EXPECT_TRUE(paris_.hand_off->progress().is_waiting);
-  EXPECT_EQ(*tokyo_.db->completed_for({SiteId{2}, 7}), 0u);
+  EXPECT_EQ(*tokyo_.db->incoming().completed_for({SiteId{2}, 7}), 0u);
   ReleaseAll(paris_);
-  ASSERT_TRUE(paris_.db->CloseRound("{}").ok());
+  ASSERT_TRUE(paris_.db->round().Close("{}").ok());
   step();
   EXPECT_TRUE(paris_.hand_off->progress().is_waiting);
-  EXPECT_EQ(*tokyo_.db->completed_for({SiteId{2}, 7}), PlacedStamp(leaving));
-  EXPECT_EQ(paris_.db->sent_pair(SiteId{3})->completed_for(), 0u);
+  EXPECT_EQ(*tokyo_.db->incoming().completed_for({SiteId{2}, 7}),
+            PlacedStamp(leaving));
+  EXPECT_EQ(paris_.db->outgoing().sent_pair(SiteId{3})->completed_for(), 0u);
   const auto view = MapView::Create(leaving, "paris").value();
-  EXPECT_TRUE(paris_.db
-                  ->ScanPages({},
-                              [&](std::string_view page, const auto&) {
-                                EXPECT_EQ(view->OwnerOf(page), SiteId{3});
-                                return true;
-                              })
+  EXPECT_TRUE(paris_.db->records()
+                  .ScanPages({},
+                             [&](std::string_view page, const auto&) {
+                               EXPECT_EQ(view->OwnerOf(page), SiteId{3});
+                               return true;
+                             })
                   .ok());
   EXPECT_GT(paris_.db->totals().KnownPages(), 0);
   Settle(leaving, {&tokyo_, &paris_, &oslo_});
@@ -485,7 +496,7 @@ TEST_F(HandOffTest, IfASiteDiesMeanwhileThePagesGoToWhoeverOwnsThemNow) {
   ASSERT_TRUE(removed.in_haste());
   Settle(removed, {&tokyo_, &paris_});
   ExpectAllInPlace(removed, {&tokyo_, &paris_});
-  EXPECT_TRUE(tokyo_.db->Sending(SiteId{3})->empty());
+  EXPECT_TRUE(tokyo_.db->outgoing().Sending(SiteId{3})->empty());
 }
 
 TEST_F(HandOffTest, WhatWaitsForASiteThatDiedGoesToTheNewOwners) {
@@ -498,9 +509,10 @@ TEST_F(HandOffTest, WhatWaitsForASiteThatDiedGoesToTheNewOwners) {
     }
   }
   ASSERT_GT(urls.size(), 10u);
-  ASSERT_TRUE(tokyo_.db->SendAgain(urls).ok());
-  ASSERT_TRUE(tokyo_.db->OpenPair({SiteId{3}, 7}).ok());
-  ASSERT_TRUE(tokyo_.db->CutOutbox({SiteId{3}, 7}, 5).ok());  // Under way.
+  ASSERT_TRUE(tokyo_.db->waiting().SendAgain(urls).ok());
+  ASSERT_TRUE(tokyo_.db->outgoing().OpenPair({SiteId{3}, 7}).ok());
+  ASSERT_TRUE(
+      tokyo_.db->outgoing().CutOutbox({SiteId{3}, 7}, 5).ok());  // Under way.
   for (int i = 0; i < 20; ++i) (void)tokyo_.Step(three);
 
   const Map removed = Remove(three, "oslo").value();
@@ -509,7 +521,8 @@ TEST_F(HandOffTest, WhatWaitsForASiteThatDiedGoesToTheNewOwners) {
   int64_t mine = 0;
   for (const auto& [site, url] : urls) {
     mine += after->IsMine(url.page.bytes) ? 1 : 0;
-    EXPECT_EQ(tokyo_.db->GetPage(url.page).ok(), after->IsMine(url.page.bytes));
+    EXPECT_EQ(tokyo_.db->records().GetPage(url.page).ok(),
+              after->IsMine(url.page.bytes));
   }
   EXPECT_EQ(tokyo_.db->totals().outbox_urls.at(SiteId{2}),
             static_cast<int64_t>(urls.size()) - mine);
@@ -529,15 +542,15 @@ TEST_F(HandOffTest, PagesOfAThirdSiteThatComeAreMovedOn) {
   const Map finished = FinishHandOff(three_).value();
   Settle(finished, {&tokyo_, &paris_, &oslo_});
   // A straggler from a site with an old map.
-  ASSERT_TRUE(tokyo_.db->OpenPair({SiteId{2}, 7}).ok());
+  ASSERT_TRUE(tokyo_.db->outgoing().OpenPair({SiteId{2}, 7}).ok());
   const auto tokyo = MapView::Create(finished, "tokyo").value();
   int host = 0;
   while (tokyo->OwnerOf(PageOf(host, 0).bytes) != SiteId{3}) ++host;
-  ASSERT_TRUE(tokyo_.db->Inject({PageOf(host, 77)}, kNow).ok());
+  ASSERT_TRUE(tokyo_.db->incoming().Inject({PageOf(host, 77)}, kNow).ok());
   ++pages_;
   const storage::HostKey key{
       std::string(storage::HostPartOf(PageOf(host, 77).bytes))};
-  ASSERT_EQ(tokyo_.db->CutPages({SiteId{2}, 7}, {key}, 10)->pages, 1);
+  ASSERT_EQ(tokyo_.db->moves().CutPages({SiteId{2}, 7}, {key}, 10)->pages, 1);
   CarryFrom(finished, SiteId{1}, SiteId{2});
   EXPECT_FALSE(paris_.Step(finished));
   Settle(finished, {&tokyo_, &paris_, &oslo_});
@@ -547,11 +560,12 @@ TEST_F(HandOffTest, PagesOfAThirdSiteThatComeAreMovedOn) {
 TEST_F(HandOffTest, ARestoredReceiverIsToldCompleteAgain) {
   Know(two_, 40, 3);
   Settle(three_, {&tokyo_, &paris_, &oslo_});
-  ASSERT_TRUE(oslo_.db->Reincarnate().ok());
-  const uint64_t life = oslo_.db->identity()->incarnation();
+  ASSERT_TRUE(oslo_.db->incoming().Reincarnate().ok());
+  const uint64_t life = oslo_.db->records().identity()->incarnation();
   const Map joined = Join(three_, From("oslo", life), 7).value();
   Settle(joined, {&tokyo_, &paris_, &oslo_});
-  EXPECT_EQ(*oslo_.db->completed_for({SiteId{1}, 7}), PlacedStamp(three_));
+  EXPECT_EQ(*oslo_.db->incoming().completed_for({SiteId{1}, 7}),
+            PlacedStamp(three_));
   ExpectAllInPlace(joined, {&tokyo_, &paris_, &oslo_});
 }
 
@@ -562,9 +576,9 @@ TEST_F(HandOffTest, AReceiverRestoredBeforeItTookAnythingGetsAllTheSame) {
   for (int i = 0; i < 1000; ++i) {
     for (TestSite* site : {&tokyo_, &paris_, &oslo_}) (void)site->Step(three_);
   }
-  ASSERT_FALSE(tokyo_.db->Sending(SiteId{3})->empty());
-  ASSERT_TRUE(oslo_.db->Reincarnate().ok());
-  const uint64_t life = oslo_.db->identity()->incarnation();
+  ASSERT_FALSE(tokyo_.db->outgoing().Sending(SiteId{3})->empty());
+  ASSERT_TRUE(oslo_.db->incoming().Reincarnate().ok());
+  const uint64_t life = oslo_.db->records().identity()->incarnation();
   const Map joined = Join(three_, From("oslo", life), 7).value();
   Settle(joined, {&tokyo_, &paris_, &oslo_});
   ExpectAllInPlace(joined, {&tokyo_, &paris_, &oslo_});
@@ -580,17 +594,17 @@ TEST_F(HandOffTest, SoItDoesWhenItWasOnlyAwayAndNothingMoves) {
     if (view->IsMine(PageOf(h, 0).bytes)) pages.push_back(PageOf(h, 0));
   }
   ASSERT_FALSE(pages.empty());
-  ASSERT_TRUE(tokyo_.db->Inject(pages, kNow).ok());
+  ASSERT_TRUE(tokyo_.db->incoming().Inject(pages, kNow).ok());
   pages_ = static_cast<int>(pages.size());
   tokyo_.hand_off->WalkAgain();
   for (int i = 0; i < 100; ++i) (void)tokyo_.Step(settled);
-  ASSERT_FALSE(tokyo_.db->Sending(SiteId{3})->empty());
-  ASSERT_TRUE(oslo_.db->Reincarnate().ok());
-  const uint64_t life = oslo_.db->identity()->incarnation();
+  ASSERT_FALSE(tokyo_.db->outgoing().Sending(SiteId{3})->empty());
+  ASSERT_TRUE(oslo_.db->incoming().Reincarnate().ok());
+  const uint64_t life = oslo_.db->records().identity()->incarnation();
   const Map joined = Join(settled, From("oslo", life), 7).value();
   for (int i = 0; i < 100; ++i) (void)tokyo_.Step(joined);  // All done.
   // The pump greets the new life.
-  ASSERT_TRUE(tokyo_.db->OpenPair({SiteId{3}, life}).ok());
+  ASSERT_TRUE(tokyo_.db->outgoing().OpenPair({SiteId{3}, life}).ok());
   Settle(joined, {&tokyo_, &paris_, &oslo_});
   ExpectAllInPlace(joined, {&tokyo_, &paris_, &oslo_});
 }

@@ -19,7 +19,7 @@ absl::Status Forge(const std::string& data, const std::string& from) {
   settings.folder = data + "/crawl_db";
   auto db = storage::CrawlDb::Open(settings);
   if (!db.ok()) return db.status();
-  const auto note = (*db)->GetNote("map");
+  const auto note = (*db)->records().GetNote("map");
   if (!note.ok()) return note.status();
   proto::FederationMap map;
   if (!map.ParseFromString(*note)) return absl::DataLossError("no map");
@@ -28,12 +28,12 @@ absl::Status Forge(const std::string& data, const std::string& from) {
 
   storage::Delivery delivery;
   delivery.from = {storage::SiteId{site->id()}, site->incarnation()};
-  const auto pair = (*db)->received_pair(delivery.from);
+  const auto pair = (*db)->incoming().received_pair(delivery.from);
   if (!pair.ok()) return pair.status();
   delivery.sequence = pair->last() + 1;
   delivery.cash_so_far = pair->cash() + 1000;
   delivery.dropped.push_back({storage::kKnownAtItsOwner, 1000, 0});
-  return (*db)->Receive(delivery, {absl::Now()}).status();
+  return (*db)->incoming().Receive(delivery, {absl::Now()}).status();
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ TEST_F(MembershipTest, OtherRulesMayNotJoin) {
 TEST_F(MembershipTest, ASeedOfAnotherSiteIsHandedOverToIt) {
   Found(2);
   const std::string url = UrlOf(paris());
-  ASSERT_TRUE(tokyo().db().Inject({{KeyOf(url)}}, absl::Now()).ok());
+  ASSERT_TRUE(tokyo().db().incoming().Inject({{KeyOf(url)}}, absl::Now()).ok());
   tokyo()->OnForeignPages();
   EXPECT_TRUE(Becomes([&] { return Knows(paris(), url); }));
   EXPECT_TRUE(Becomes([&] { return !Knows(tokyo(), url); }));
@@ -65,7 +65,7 @@ TEST_F(MembershipTest, PagesMoveToASiteThatJoinsAndBackFromOneThatLeaves) {
   for (int i = 0; i < 200; ++i) {
     seeds.push_back(KeyOf(fmt::format("http://host{}.example/", i)));
   }
-  ASSERT_TRUE(tokyo().db().Inject(seeds, absl::Now()).ok());
+  ASSERT_TRUE(tokyo().db().incoming().Inject(seeds, absl::Now()).ok());
   Add("paris");
   ASSERT_TRUE(Becomes([&] { return AllAgree(); }));
   const int64_t there = paris().db().totals().KnownPages();
@@ -93,7 +93,7 @@ TEST_F(MembershipTest, WithoutTheRegistrarOthersGoOnAndTheRoleCanBeAdopted) {
   EXPECT_THAT(std::string(refused.message()), HasSubstr("adopt"));
   // Exchange goes on.
   const std::string url = UrlOf(lima());
-  ASSERT_TRUE(paris().db().Inject({{KeyOf(url)}}, absl::Now()).ok());
+  ASSERT_TRUE(paris().db().incoming().Inject({{KeyOf(url)}}, absl::Now()).ok());
   paris()->OnForeignPages();
   EXPECT_TRUE(Becomes([&] { return Knows(lima(), url); }));
 
@@ -182,21 +182,24 @@ TEST_F(MembershipTest, TwoAdministratorsAtOnceBothGetTheirChange) {
 TEST_F(MembershipTest, ABlockReachesEverySite) {
   Found(2);
   const std::string url = UrlOf(paris());
-  ASSERT_TRUE(paris().db().Inject({{KeyOf(url)}}, absl::Now()).ok());
+  ASSERT_TRUE(paris().db().incoming().Inject({{KeyOf(url)}}, absl::Now()).ok());
   const std::string domain = url.substr(7, url.size() - 8);
   ASSERT_TRUE(tokyo()
                   .Change([&](const Map& map) {
                     return federation::Block(map, domain);
                   })
                   .ok());
-  EXPECT_TRUE(Becomes([&] { return paris().db().IsBlocked(KeyOf(url)); }));
+  EXPECT_TRUE(
+      Becomes([&] { return paris().db().blocks().IsBlocked(KeyOf(url)); }));
   ASSERT_TRUE(paris()
                   .Change([&](const Map& map) {
                     return federation::Unblock(map, domain);
                   })
                   .ok());
-  EXPECT_TRUE(Becomes([&] { return !paris().db().IsBlocked(KeyOf(url)); }));
-  EXPECT_TRUE(Becomes([&] { return !tokyo().db().IsBlocked(KeyOf(url)); }));
+  EXPECT_TRUE(
+      Becomes([&] { return !paris().db().blocks().IsBlocked(KeyOf(url)); }));
+  EXPECT_TRUE(
+      Becomes([&] { return !tokyo().db().blocks().IsBlocked(KeyOf(url)); }));
 }
 
 TEST_F(MembershipTest, ASiteThatWasRemovedLearnsItAndMayComeBack) {
@@ -325,9 +328,9 @@ TEST_F(MembershipTest, WorkThatCameThisMomentIsNotQuietAnyMore) {
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(Becomes([&] { return tokyo()->Look().is_quiet; }));
     const PageKey page = KeyOf(UrlOf(paris(), i));
-    ASSERT_TRUE(paris().db().Inject({{page}}, absl::Now()).ok());
+    ASSERT_TRUE(paris().db().incoming().Inject({{page}}, absl::Now()).ok());
     EXPECT_FALSE(tokyo()->LookNow().is_quiet);
-    ASSERT_TRUE(paris().db().Forget(page).ok());
+    ASSERT_TRUE(paris().db().records().Forget(page).ok());
   }
 }
 
@@ -336,7 +339,11 @@ TEST_F(MembershipTest, AnIdleFederationIsQuietAndOneWithWorkIsNot) {
   EXPECT_TRUE(Becomes([&] { return tokyo()->Look().is_quiet; }));
   EXPECT_TRUE(Becomes([&] { return paris()->Look().is_quiet; }));
   EXPECT_TRUE(Becomes([&] { return tokyo()->LookNow().is_quiet; }));
-  ASSERT_TRUE(paris().db().Inject({{KeyOf(UrlOf(paris()))}}, absl::Now()).ok());
+  ASSERT_TRUE(paris()
+                  .db()
+                  .incoming()
+                  .Inject({{KeyOf(UrlOf(paris()))}}, absl::Now())
+                  .ok());
   // Who asks everybody knows it at once; who only looks, soon.
   EXPECT_FALSE(tokyo()->LookNow().is_quiet);
   EXPECT_TRUE(Becomes([&] { return !tokyo()->Look().is_quiet; }));
@@ -346,7 +353,7 @@ TEST_F(MembershipTest, APlanTellsWhatWouldMove) {
   Found(2);
   std::vector<PageKey> seeds;
   for (int i = 0; i < 100; ++i) seeds.push_back(KeyOf(UrlOf(tokyo(), i)));
-  ASSERT_TRUE(tokyo().db().Inject(seeds, absl::Now()).ok());
+  ASSERT_TRUE(tokyo().db().incoming().Inject(seeds, absl::Now()).ok());
   const auto plan = paris()->MakePlan(
       [](const Map& map) { return federation::Leave(map, "tokyo"); });
   EXPECT_TRUE(absl::IsFailedPrecondition(plan.status()));  // The registrar.

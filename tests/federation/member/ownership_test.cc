@@ -35,7 +35,8 @@ TEST_F(OwnershipTest, APageAtTheWrongSiteIsABrokenInvariantUntilItMoves) {
   // has to do for the last change of the map may take it along.
   FederationCheck broken;
   ASSERT_TRUE(Becomes([&] {
-    EXPECT_TRUE(tokyo().db().Inject({{KeyOf(url)}}, absl::Now()).ok());
+    EXPECT_TRUE(
+        tokyo().db().incoming().Inject({{KeyOf(url)}}, absl::Now()).ok());
     broken = TokyosCheck();
     return !broken.ok;
   }));
@@ -44,7 +45,9 @@ TEST_F(OwnershipTest, APageAtTheWrongSiteIsABrokenInvariantUntilItMoves) {
 
   tokyo()->OnForeignPages();
   // From the moment on that it knows, and until it has moved: never broken.
-  const auto is_there = [&] { return tokyo().db().GetPage(KeyOf(url)).ok(); };
+  const auto is_there = [&] {
+    return tokyo().db().records().GetPage(KeyOf(url)).ok();
+  };
   EXPECT_TRUE(Becomes([&] {
     const FederationCheck moving = TokyosCheck();
     EXPECT_TRUE(moving.ok) << moving.detail;

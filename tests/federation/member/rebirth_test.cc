@@ -24,12 +24,13 @@ class RebirthTest : public FederationTest {
     const proto::MapSite* known =
         FindSite(other->maps().view()->map(), site.name());
     return known != nullptr &&
-           known->incarnation() == site.db().identity()->incarnation();
+           known->incarnation() ==
+               site.db().records().identity()->incarnation();
   }
   // A page of `to` that `from` has, and hands over.
   bool Arrives(TestSite& from, TestSite& to, int number) {
     const std::string url = UrlOf(to, number);
-    EXPECT_TRUE(from.db().Inject({{KeyOf(url)}}, absl::Now()).ok());
+    EXPECT_TRUE(from.db().incoming().Inject({{KeyOf(url)}}, absl::Now()).ok());
     from->OnForeignPages();
     return Becomes([&] { return Knows(to, url); });
   }
@@ -40,7 +41,7 @@ class RebirthTest : public FederationTest {
 TEST_F(RebirthTest, ARestoredRegistrarDoesNothingByItsOldMap) {
   Found(2);
   TestSite restored({.of = tokyo(), .has_own_address = true});
-  ASSERT_TRUE(restored.db().Reincarnate().ok());
+  ASSERT_TRUE(restored.db().incoming().Reincarnate().ok());
   ASSERT_TRUE(tokyo().Invite("oslo").ok());
   ASSERT_TRUE(Becomes([&] { return paris().epoch() == tokyo().epoch(); }));
   tokyo().Stop();
@@ -59,12 +60,12 @@ TEST_F(RebirthTest, ARestoredRegistrarDoesNothingByItsOldMap) {
 
 TEST_F(RebirthTest, ARestoredRegistrarIsLetInByTheOthers) {
   Found(2);
-  const std::string old_map = tokyo().db().GetNote("map").value();
+  const std::string old_map = tokyo().db().records().GetNote("map").value();
   ASSERT_TRUE(tokyo().Invite("oslo").ok());
   ASSERT_TRUE(Becomes([&] { return paris().epoch() == tokyo().epoch(); }));
   tokyo().Stop();
-  ASSERT_TRUE(tokyo().db().PutNote("map", old_map).ok());
-  ASSERT_TRUE(tokyo().db().Reincarnate().ok());
+  ASSERT_TRUE(tokyo().db().records().PutNote("map", old_map).ok());
+  ASSERT_TRUE(tokyo().db().incoming().Reincarnate().ok());
   tokyo().Start();
   EXPECT_TRUE(Becomes([&] { return IsInTheMapOf(paris(), tokyo()); }));
   EXPECT_TRUE(Becomes([&] { return tokyo().Invite("rome").ok(); }));
@@ -80,9 +81,9 @@ TEST_F(RebirthTest, WhoTookPartInARemovalThatIsUndoneBeginsAnotherLife) {
   const SiteId lima_id{3};
   ASSERT_TRUE(Arrives(tokyo(), lima(), 0));
   ASSERT_TRUE(Becomes([&] {  // lima has told it so.
-    return tokyo().db().sent_pair(lima_id)->acknowledged() > 0;
+    return tokyo().db().outgoing().sent_pair(lima_id)->acknowledged() > 0;
   }));
-  const uint64_t life = tokyo().db().identity()->incarnation();
+  const uint64_t life = tokyo().db().records().identity()->incarnation();
   const Map map = paris()->maps().view()->map();
   paris().Stop();
   lima().Stop();
@@ -91,16 +92,17 @@ TEST_F(RebirthTest, WhoTookPartInARemovalThatIsUndoneBeginsAnotherLife) {
                     return federation::Remove(map, "lima");
                   })
                   .ok());
-  ASSERT_TRUE(
-      Becomes([&] { return tokyo().db().sent_pair(lima_id)->cut() == 0; }));
+  ASSERT_TRUE(Becomes(
+      [&] { return tokyo().db().outgoing().sent_pair(lima_id)->cut() == 0; }));
 
   const Map adopted = federation::Adopt(map, "paris", map.epoch()).value();
-  ASSERT_TRUE(paris().db().PutNote("map", adopted.SerializeAsString()).ok());
+  ASSERT_TRUE(
+      paris().db().records().PutNote("map", adopted.SerializeAsString()).ok());
   paris().Start();
   ASSERT_TRUE(Becomes([&] { return tokyo().Noted("removal_undone") == 1; }));
   lima().Start();
   EXPECT_TRUE(Becomes([&] {
-    return tokyo().db().identity()->incarnation() != life &&
+    return tokyo().db().records().identity()->incarnation() != life &&
            IsInTheMapOf(paris(), tokyo()) && IsInTheMapOf(lima(), tokyo());
   }));
   EXPECT_TRUE(Arrives(tokyo(), lima(), 1));
@@ -124,7 +126,7 @@ TEST_F(RebirthTest, ASiteThatHasTheOldRulesGetsNothingUntilItHasTheNew) {
                   .ok());
   ASSERT_TRUE(Becomes([&] { return paris().epoch() == tokyo().epoch(); }));
   const std::string url = UrlOf(paris());
-  ASSERT_TRUE(tokyo().db().Inject({{KeyOf(url)}}, absl::Now()).ok());
+  ASSERT_TRUE(tokyo().db().incoming().Inject({{KeyOf(url)}}, absl::Now()).ok());
   tokyo()->OnForeignPages();
   ASSERT_TRUE(Becomes([&] {
     return tokyo()->Look().neighbours.at(2).error.find("the filters") !=
@@ -146,7 +148,7 @@ class StreamsTest : public RebirthTest {
   void SetUp() override {
     Found(2);
     greeting_ = MakeGreeting(*paris()->maps().view(),
-                             paris().db().identity()->incarnation())
+                             paris().db().records().identity()->incarnation())
                     .value();
     greeting_.set_process(1234);
     client_ = std::make_unique<PeerClient>(
@@ -188,6 +190,7 @@ class StreamsTest : public RebirthTest {
   int64_t CashSoFar() {
     return tokyo()
         .db()
+        .incoming()
         .received_pair({SiteId{greeting_.site()}, greeting_.incarnation()})
         ->cash();
   }
@@ -198,7 +201,7 @@ class StreamsTest : public RebirthTest {
 
 TEST_F(StreamsTest, AStreamToTheLifeBeforeBringsNothingIntoTheNewOne) {
   const std::unique_ptr<PutStream> stream = Open();
-  ASSERT_TRUE(tokyo().db().Reincarnate().ok());
+  ASSERT_TRUE(tokyo().db().incoming().Reincarnate().ok());
   // Just what the new life would take from it.
   ASSERT_FALSE(Send(*stream, 1));
   const absl::Status ended = stream->Finish();

@@ -21,7 +21,7 @@ class StrangersTest : public FederationTest {
   void SetUp() override {
     Found(2);
     greeting_ = MakeGreeting(*paris()->maps().view(),
-                             paris().db().identity()->incarnation())
+                             paris().db().records().identity()->incarnation())
                     .value();
     greeting_.set_process(1234);
     client_ = std::make_unique<PeerClient>(
@@ -90,6 +90,7 @@ class StrangersTest : public FederationTest {
   uint64_t Next() {
     return tokyo()
                .db()
+               .incoming()
                .received_pair(
                    {storage::SiteId{greeting_.site()}, greeting_.incarnation()})
                ->last() +
@@ -100,7 +101,7 @@ class StrangersTest : public FederationTest {
 
   // Whatever was said: tokyo is well, and knows nothing new.
   void ExpectUntouched() {
-    const auto checks = tokyo().db().Verify(/*full=*/true);
+    const auto checks = tokyo().db().checks().Verify(/*full=*/true);
     ASSERT_TRUE(checks.ok()) << checks.status();
     for (const auto& check : *checks) {
       EXPECT_TRUE(check.ok) << check.name << check.detail;
@@ -301,6 +302,7 @@ TEST_F(StrangersTest, ForgedSequenceNumbersChangeNothing) {
   // The right one is taken, once.
   const int64_t before = tokyo()
                              .db()
+                             .incoming()
                              .received_pair({storage::SiteId{greeting_.site()},
                                              greeting_.incarnation()})
                              ->cash();

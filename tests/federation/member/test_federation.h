@@ -80,9 +80,11 @@ class TestSite {
         join_(copied.of.join_),
         listens_(fmt::format("127.0.0.1:{}", FreePort())),
         address_(copied.has_own_address ? listens_ : copied.of.address_) {
-    Open(copied.of.db().identity().value());
+    Open(copied.of.db().records().identity().value());
     EXPECT_TRUE(
-        db_->PutNote("map", copied.of.db().GetNote("map").value()).ok());
+        db_->records()
+            .PutNote("map", copied.of.db().records().GetNote("map").value())
+            .ok());
   }
 
   void Start() {
@@ -101,7 +103,7 @@ class TestSite {
     settings.beat_every = absl::Milliseconds(100);
     settings.away_after = absl::Seconds(1);
     settings.receiver.now = [] { return absl::Now(); };
-    settings.verify = [this](bool full) { return db_->Verify(full); };
+    settings.verify = [this](bool full) { return db_->checks().Verify(full); };
     settings.steady_now = [this] { return Clock(); };
     auto member =
         Membership::Start(std::move(settings), *db_, canonicaliser_, *filter_);
@@ -171,7 +173,7 @@ class TestSite {
     storage::CrawlDbSettings settings;
     settings.folder = folder_.path();
     db_ = storage::CrawlDb::Open(settings).value();
-    EXPECT_TRUE(db_->SetIdentity(identity).ok());
+    EXPECT_TRUE(db_->records().SetIdentity(identity).ok());
   }
 
   const std::string name_, join_, listens_, address_;
@@ -231,7 +233,7 @@ class FederationTest : public testing::Test {
     }
   }
   bool Knows(TestSite& site, const std::string& url) {
-    return site.db().GetPage(KeyOf(url)).ok();
+    return site.db().records().GetPage(KeyOf(url)).ok();
   }
 
   std::vector<std::unique_ptr<TestSite>> sites_;

@@ -40,11 +40,11 @@ class CommitterTest : public testing::Test {
     storage::CrawlDb& db = store_->crawl_db();
     std::vector<storage::PageKey> seeds;
     for (int i = 0; i < 10; ++i) seeds.push_back(KeyOf(i));
-    ASSERT_TRUE(db.Inject(seeds, kNow).ok());
-    ASSERT_TRUE(db.OpenRound(kNow).ok());
-    ASSERT_TRUE(db.Claim(db.Top(10, 10).value()).ok());
-    ASSERT_TRUE(db.PayRoot().ok());
-    ASSERT_TRUE(db.SetPhase(proto::FETCH).ok());
+    ASSERT_TRUE(db.incoming().Inject(seeds, kNow).ok());
+    ASSERT_TRUE(db.round().Open(kNow).ok());
+    ASSERT_TRUE(db.frontier().Claim(db.frontier().Top(10, 10).value()).ok());
+    ASSERT_TRUE(db.round().PayRoot().ok());
+    ASSERT_TRUE(db.round().SetPhase(proto::FETCH).ok());
   }
 
   std::unique_ptr<Committer> Make(CommitSettings settings) {
@@ -110,7 +110,7 @@ TEST_F(CommitterTest, AGroupIsWrittenWhenItIsLarge) {
   committer->WaitForRoom();  // Comes back once it was taken.
   EXPECT_TRUE(Becomes([&] { return committer->next_to_write() == 1; }));
   EXPECT_EQ(committer->bytes(), 0u);
-  EXPECT_EQ(store_->crawl_db().GetHost(host.host)->robots_size(), 2);
+  EXPECT_EQ(store_->crawl_db().records().GetHost(host.host)->robots_size(), 2);
   storage::Completion page = Gone(0);
   for (int i = 1; i < 100; ++i) page.outlinks.push_back(KeyOf(i));
   committer->Complete(page);
@@ -139,7 +139,7 @@ TEST_F(CommitterTest, OfAHostOnlyTheNewestStateIsWritten) {
     committer->Update(host);
   }
   EXPECT_TRUE(committer->Finish().ok());
-  EXPECT_EQ(store_->crawl_db().GetHost(host.host)->failures(), 5u);
+  EXPECT_EQ(store_->crawl_db().records().GetHost(host.host)->failures(), 5u);
 }
 
 TEST_F(CommitterTest, AfterAnErrorNothingMoreIsWrittenAndTheEndTellsIt) {

@@ -34,35 +34,36 @@ class GenerateTest : public testing::Test {
             KeyOf(fmt::format("http://h{}.example/{}", host, page)));
       }
     }
-    ASSERT_TRUE(db_->Inject(seeds, kNow).ok());
+    ASSERT_TRUE(db_->incoming().Inject(seeds, kNow).ok());
   }
 
   // One page is fetched, and its links are all deferred.
   void Defer(const std::vector<std::string>& urls) {
     Inject(1, 1);
-    ASSERT_TRUE(db_->OpenRound(kNow).ok());
+    ASSERT_TRUE(db_->round().Open(kNow).ok());
     ASSERT_EQ(Generate(*db_, {.width = 10, .per_host = 10}).value(), 1);
-    ASSERT_TRUE(db_->SetPhase(proto::FETCH).ok());
+    ASSERT_TRUE(db_->round().SetPhase(proto::FETCH).ok());
     storage::Completion done;
     done.page = KeyOf("http://h0.example/0");
     done.outcome.set_state(proto::FETCHED);
     done.outcome.set_finished_reason("fetched");
     for (const std::string& url : urls) done.outlinks.push_back(KeyOf(url));
-    ASSERT_TRUE(db_->Complete({done}, {}, {}).ok());
-    ASSERT_TRUE(db_->SetPhase(proto::UPDATE).ok());
+    ASSERT_TRUE(db_->round().Complete({done}, {}, {}).ok());
+    ASSERT_TRUE(db_->round().SetPhase(proto::UPDATE).ok());
     storage::Settlement batch;
     ASSERT_TRUE(
-        db_->ForEachOutlinks([&](std::string_view, const auto& segment) {
-             for (const std::string& target : segment.targets()) {
-               batch.local.push_back({storage::PageKey{target},
-                                      segment.cash_each(), segment.depth()});
-               batch.cursor = std::max(batch.cursor, target);
-             }
-           })
+        db_->round()
+            .ForEachOutlinks([&](std::string_view, const auto& segment) {
+              for (const std::string& target : segment.targets()) {
+                batch.local.push_back({storage::PageKey{target},
+                                       segment.cash_each(), segment.depth()});
+                batch.cursor = std::max(batch.cursor, target);
+              }
+            })
             .ok());
     batch.least_cash_for_new = storage::kSeedCash * 2;
-    ASSERT_TRUE(db_->Settle(batch, {.now = kNow}).ok());
-    ASSERT_TRUE(db_->CloseRound("{}").ok());
+    ASSERT_TRUE(db_->round().Settle(batch, {.now = kNow}).ok());
+    ASSERT_TRUE(db_->round().Close("{}").ok());
   }
 
   TemporaryFolder folder_;
@@ -76,10 +77,10 @@ TEST_F(GenerateTest, NothingToFetchIsNoWork) {
 TEST_F(GenerateTest, AListHasAtMostTheWidthAndSoManyPagesOfOneHost) {
   Inject(4, 10);
   EXPECT_TRUE(HasWork(*db_, {}, kNow).value());
-  ASSERT_TRUE(db_->OpenRound(kNow).ok());
+  ASSERT_TRUE(db_->round().Open(kNow).ok());
   EXPECT_EQ(Generate(*db_, {.width = 10, .per_host = 3}).value(), 10);
   std::map<std::string, int> by_host;
-  const auto list = db_->FetchList({}, 100);
+  const auto list = db_->round().FetchList({}, 100);
   ASSERT_TRUE(list.ok());
   for (const storage::PageKey& page : *list) {
     ++by_host[std::string(storage::HostPartOf(page.bytes))];
@@ -89,8 +90,10 @@ TEST_F(GenerateTest, AListHasAtMostTheWidthAndSoManyPagesOfOneHost) {
 
 TEST_F(GenerateTest, AfterACrashTheListDoesNotGrowBeyondTheWidth) {
   Inject(4, 10);
-  ASSERT_TRUE(db_->OpenRound(kNow).ok());
-  ASSERT_TRUE(db_->Claim(db_->Top(5, 5).value()).ok());  // Then it was killed.
+  ASSERT_TRUE(db_->round().Open(kNow).ok());
+  ASSERT_TRUE(db_->frontier()
+                  .Claim(db_->frontier().Top(5, 5).value())
+                  .ok());  // Then it was killed.
   EXPECT_EQ(Generate(*db_, {.width = 8, .per_host = 10}).value(), 8);
   EXPECT_EQ(Generate(*db_, {.width = 20, .per_host = 10}).value(), 8);
 }
@@ -108,8 +111,8 @@ TEST_F(GenerateTest, OfTheDeferredAFullHostGetsNone) {
   const GenerateSettings settings = {
       .width = 10, .per_host = 10, .max_pages_per_host = 1};
   EXPECT_TRUE(HasWork(*db_, settings, kNow).value());
-  EXPECT_TRUE(db_->GetPage(KeyOf("http://x.example/1")).ok());
-  EXPECT_FALSE(db_->GetPage(KeyOf("http://h0.example/1")).ok());
+  EXPECT_TRUE(db_->records().GetPage(KeyOf("http://x.example/1")).ok());
+  EXPECT_FALSE(db_->records().GetPage(KeyOf("http://h0.example/1")).ok());
   EXPECT_GT(db_->totals().dropped.at("host_full"), 0);
 }
 
@@ -131,18 +134,18 @@ TEST_F(GenerateTest, HostsBehindTheFenceAreSteppedOver) {
            host.find("h3,") == std::string_view::npos;
   };
   EXPECT_TRUE(HasWork(*db_, settings, kNow).value());
-  ASSERT_TRUE(db_->OpenRound(kNow).ok());
+  ASSERT_TRUE(db_->round().Open(kNow).ok());
   asked.clear();
   EXPECT_EQ(Generate(*db_, settings).value(), 40);
   EXPECT_EQ(asked.size(), 4u);
   for (const auto& [host, times] : asked) EXPECT_EQ(times, 1) << host;
-  const auto list = db_->FetchList({}, 100);
+  const auto list = db_->round().FetchList({}, 100);
   ASSERT_TRUE(list.ok());
   for (const storage::PageKey& page : *list) {
     EXPECT_EQ(page.bytes.find("h1,"), std::string::npos);
   }
   // No state: when the fence is gone, they are there.
-  EXPECT_EQ(db_->Top(100, 100)->pages.size(), 40u);
+  EXPECT_EQ(db_->frontier().Top(100, 100)->pages.size(), 40u);
 }
 
 TEST_F(GenerateTest, NothingButFencedPagesIsNoWork) {
@@ -175,7 +178,7 @@ TEST_F(GenerateTest, DeferredUrlsOfAnotherSiteGoToItsOutbox) {
   for (const std::string& url : urls) {
     const bool is_mine = settings.map->IsMine(KeyOf(url).bytes);
     mine += is_mine ? 1 : 0;
-    EXPECT_EQ(db_->GetPage(KeyOf(url)).ok(), is_mine) << url;
+    EXPECT_EQ(db_->records().GetPage(KeyOf(url)).ok(), is_mine) << url;
   }
   EXPECT_GT(mine, 0);
   EXPECT_EQ(db_->totals().outbox_urls.at(storage::SiteId{2}), 40 - mine);
@@ -189,10 +192,10 @@ TEST_F(GenerateTest, WithoutWorkItIsKnownWhichRestIsToBeWaitedFor) {
     storage::HostUpdate rest{{std::string(storage::HostPartOf(page))}, {}};
     rest.record.set_rest_until_ms(
         storage::ToMillis(kNow + absl::Minutes(10 + host)));
-    ASSERT_TRUE(db_->PutHost(rest).ok());
+    ASSERT_TRUE(db_->records().PutHost(rest).ok());
   }
   EXPECT_FALSE(HasWork(*db_, {.width = 2, .per_host = 2}, kNow).value());
-  EXPECT_EQ(db_->NextDue().value(), kNow + absl::Minutes(10));
+  EXPECT_EQ(db_->frontier().NextDue().value(), kNow + absl::Minutes(10));
   EXPECT_TRUE(
       HasWork(*db_, {.width = 20, .per_host = 20}, kNow + absl::Minutes(10))
           .value());

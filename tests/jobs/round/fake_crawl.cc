@@ -91,7 +91,10 @@ void FakeCrawl::Reopen() {
 }
 
 absl::Status FakeCrawl::Inject(const std::string& url) {
-  return store_->crawl_db().Inject({KeyOf(url)}, absl::Now()).status();
+  return store_->crawl_db()
+      .incoming()
+      .Inject({KeyOf(url)}, absl::Now())
+      .status();
 }
 
 absl::Status FakeCrawl::InjectSeeds() {
@@ -108,7 +111,7 @@ absl::Status FakeCrawl::Crawl(std::optional<int64_t> rounds) {
 
 std::map<std::string, std::string> FakeCrawl::States() {
   std::map<std::string, std::string> states;
-  (void)store_->crawl_db().ScanPages(
+  (void)store_->crawl_db().records().ScanPages(
       {}, [&](std::string_view page, const proto::PageRecord& record) {
         states[storage::UrlFromSurt(storage::SurtOf(page)).value()] =
             StateName(record.state());
@@ -127,7 +130,10 @@ std::map<std::string, std::string> FakeCrawl::TrueStates() const {
 }
 
 proto::PageRecord FakeCrawl::Record(const std::string& url) {
-  return store_->crawl_db().GetPage(KeyOf(url)).value_or(proto::PageRecord());
+  return store_->crawl_db()
+      .records()
+      .GetPage(KeyOf(url))
+      .value_or(proto::PageRecord());
 }
 
 fake_web::Verdict FakeCrawl::JudgePoliteness() {

@@ -142,6 +142,7 @@ class RefusedAddressTest : public testing::Test {
               storage::UrlOutcome::kOk)
         << url;
     ASSERT_TRUE(store_->crawl_db()
+                    .incoming()
                     .Inject({storage::PageKeyOf(parsed)}, absl::Now())
                     .ok());
   }
@@ -159,6 +160,7 @@ class RefusedAddressTest : public testing::Test {
     storage::Url parsed;
     canonicaliser_.Canonicalise(url, nullptr, parsed);
     return store_->crawl_db()
+        .records()
         .GetPage(storage::PageKeyOf(parsed))
         .value_or(proto::PageRecord());
   }

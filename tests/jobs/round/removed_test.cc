@@ -59,10 +59,10 @@ TEST(RemovedTest, ASiteThatIsOutOfTheMapGivesItsOpenRoundsPagesBack) {
     ASSERT_TRUE(crawl.Inject(url).ok());
   }
   storage::CrawlDb& db = crawl.store().crawl_db();
-  ASSERT_TRUE(db.OpenRound(absl::Now()).ok());
+  ASSERT_TRUE(db.round().Open(absl::Now()).ok());
   ASSERT_TRUE(crawl.Crawl().ok());
-  EXPECT_EQ(db.journal().number(), 1u);
-  EXPECT_EQ(db.journal().phase(), proto::NO_ROUND);
+  EXPECT_EQ(db.round().journal().number(), 1u);
+  EXPECT_EQ(db.round().journal().phase(), proto::NO_ROUND);
   EXPECT_GT(db.totals().frontier_pages, 30);
   (void)crawl.server().Stop();
   // Those under way then, one of a host, may end.

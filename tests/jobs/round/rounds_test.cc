@@ -31,11 +31,11 @@ void InjectAll(FakeCrawl& crawl) {
 
 // Claims all pages of the frontier for a round that fetches.
 std::vector<storage::PageKey> OpenRound(storage::CrawlDb& db) {
-  EXPECT_TRUE(db.OpenRound(absl::Now()).ok());
-  EXPECT_TRUE(db.Claim(db.Top(1000, 1000).value()).ok());
-  EXPECT_TRUE(db.PayRoot().ok());
-  EXPECT_TRUE(db.SetPhase(proto::FETCH).ok());
-  return db.FetchList({}, 1000).value();
+  EXPECT_TRUE(db.round().Open(absl::Now()).ok());
+  EXPECT_TRUE(db.frontier().Claim(db.frontier().Top(1000, 1000).value()).ok());
+  EXPECT_TRUE(db.round().PayRoot().ok());
+  EXPECT_TRUE(db.round().SetPhase(proto::FETCH).ok());
+  return db.round().FetchList({}, 1000).value();
 }
 
 TEST(RoundsTest, OnANearlyFullDiskNoRoundBeginsButAFinishedCrawlIsFinished) {
@@ -44,7 +44,7 @@ TEST(RoundsTest, OnANearlyFullDiskNoRoundBeginsButAFinishedCrawlIsFinished) {
   crawl.settings().data_folder = "/";
   crawl.settings().min_free = std::numeric_limits<uint64_t>::max();
   EXPECT_TRUE(absl::IsResourceExhausted(crawl.Crawl()));
-  EXPECT_EQ(crawl.store().crawl_db().journal().number(), 0u);
+  EXPECT_EQ(crawl.store().crawl_db().round().journal().number(), 0u);
   crawl.settings().min_free = 0;
   ASSERT_TRUE(crawl.Crawl().ok());
   crawl.settings().min_free = std::numeric_limits<uint64_t>::max();
@@ -79,9 +79,9 @@ TEST(RoundsTest, ARoundWhosePagesWaitForARestDoesNotCountAsFruitless) {
   storage::CrawlDb& db = crawl.store().crawl_db();
   const std::vector<storage::PageKey> pages = OpenRound(db);
   const absl::Time awake = absl::Now() + absl::Milliseconds(500);
-  ASSERT_TRUE(db.Complete({}, {RestOf(pages.front(), awake)}, {}).ok());
-  ASSERT_TRUE(db.Release(pages).ok());
-  ASSERT_TRUE(db.SetPhase(proto::UPDATE).ok());
+  ASSERT_TRUE(db.round().Complete({}, {RestOf(pages.front(), awake)}, {}).ok());
+  ASSERT_TRUE(db.frontier().Release(pages).ok());
+  ASSERT_TRUE(db.round().SetPhase(proto::UPDATE).ok());
 
   crawl.settings().fetch.fetch.delay = absl::Seconds(2);
   crawl.settings().time_limit = absl::Milliseconds(50);
@@ -113,10 +113,11 @@ TEST(RoundsTest, ARestThatHoldsNoPageIsNotWaitedFor) {
   FakeCrawl crawl({.hosts = 2, .pages = 4});
   ASSERT_TRUE(crawl.InjectSeeds().ok());
   storage::CrawlDb& db = crawl.store().crawl_db();
-  const storage::PageKey seed = db.Top(1, 1)->pages.front().page;
+  const storage::PageKey seed = db.frontier().Top(1, 1)->pages.front().page;
   ASSERT_TRUE(crawl.Crawl().ok());
   const absl::Time begun = absl::Now();
-  ASSERT_TRUE(db.PutHost(RestOf(seed, begun + absl::Seconds(50))).ok());
+  ASSERT_TRUE(
+      db.records().PutHost(RestOf(seed, begun + absl::Seconds(50))).ok());
   ASSERT_TRUE(crawl.Crawl().ok());
   EXPECT_LT(absl::Now() - begun, absl::Seconds(25));
 }
@@ -143,7 +144,7 @@ TEST(RoundsTest, RunsThatAreCutOffCountEachPageOnceAndTheReportHasThemAll) {
   EXPECT_EQ(first.summary().rounds, 0);
   const int64_t done = first.summary().counts.fetched;
   EXPECT_GE(first.summary().counts.completed(), 20);
-  EXPECT_EQ(done, db.journal().counts().fetched());
+  EXPECT_EQ(done, db.round().journal().counts().fetched());
   EXPECT_GT(first.summary().bytes, 0);
 
   crawl.stop = false;
@@ -152,7 +153,7 @@ TEST(RoundsTest, RunsThatAreCutOffCountEachPageOnceAndTheReportHasThemAll) {
   EXPECT_EQ(second.summary().rounds, 1);
   EXPECT_EQ(done + second.summary().counts.fetched,
             db.totals().pages_by_state[proto::FETCHED]);
-  const auto report = nlohmann::json::parse(db.Report(1).value());
+  const auto report = nlohmann::json::parse(db.round().Report(1).value());
   EXPECT_EQ(report["resumed"], true);
   EXPECT_EQ(report["fetched"], done + second.summary().counts.fetched);
   EXPECT_EQ(report["bytes"], first.summary().bytes + second.summary().bytes);
@@ -176,9 +177,9 @@ TEST(RoundsTest, StoppedWhileUpdatingItSaysThatNothingIsLost) {
   done.outcome.set_finished_reason("for the test");
   done.outlinks = {storage::PageKeyOf(
       storage::Url::Parse("http://elsewhere.example/").value())};
-  ASSERT_TRUE(db.Complete({done}, {}, {}).ok());
-  ASSERT_TRUE(db.Release(pages).ok());
-  ASSERT_TRUE(db.SetPhase(proto::UPDATE).ok());
+  ASSERT_TRUE(db.round().Complete({done}, {}, {}).ok());
+  ASSERT_TRUE(db.frontier().Release(pages).ok());
+  ASSERT_TRUE(db.round().SetPhase(proto::UPDATE).ok());
   crawl.stop = true;
   Rounds rounds(crawl.settings(), &crawl.store());
   const absl::Status status = rounds.RunOne(crawl.stop).status();

@@ -64,12 +64,13 @@ class UpdateTest : public testing::Test {
     storage::CrawlDbSettings db_settings;
     db_settings.folder = folder.path();
     auto db = storage::CrawlDb::Open(db_settings).value();
-    EXPECT_TRUE(db->Inject(seeds_, kNow).ok());
+    EXPECT_TRUE(db->incoming().Inject(seeds_, kNow).ok());
     for (const auto& [url, cash] : waiting_) Defer(*db, url, cash);
-    EXPECT_TRUE(db->OpenRound(kNow).ok());
-    EXPECT_TRUE(db->Claim(db->Top(1000, 1000).value()).ok());
-    EXPECT_TRUE(db->PayRoot().ok());
-    EXPECT_TRUE(db->SetPhase(proto::FETCH).ok());
+    EXPECT_TRUE(db->round().Open(kNow).ok());
+    EXPECT_TRUE(
+        db->frontier().Claim(db->frontier().Top(1000, 1000).value()).ok());
+    EXPECT_TRUE(db->round().PayRoot().ok());
+    EXPECT_TRUE(db->round().SetPhase(proto::FETCH).ok());
     for (size_t i = 0; i < seeds_.size(); ++i) {
       storage::Completion done;
       done.page = seeds_[i];
@@ -77,9 +78,9 @@ class UpdateTest : public testing::Test {
       done.outcome.set_finished_reason("fetched");
       done.keeps_history = true;
       done.outlinks = links_[i];
-      EXPECT_TRUE(db->Complete({done}, {}, {}).ok());
+      EXPECT_TRUE(db->round().Complete({done}, {}, {}).ok());
     }
-    EXPECT_TRUE(db->SetPhase(proto::UPDATE).ok());
+    EXPECT_TRUE(db->round().SetPhase(proto::UPDATE).ok());
     if (before_update_) before_update_(*db);
     std::atomic<bool> stop = false;
     UpdateView view;
@@ -91,33 +92,37 @@ class UpdateTest : public testing::Test {
       seeds.insert(KeyOf("http://source.example/to/" + url));
     }
     EXPECT_TRUE(
-        db->ScanPages({}, [&](std::string_view page, const proto::PageRecord&) {
-            if (!seeds.contains(storage::PageKey{std::string(page)})) {
-              result.admitted.insert(std::string(page));
-            }
-            return true;
-          }).ok());
-    const auto deferred = db->TopDeferred(100'000);
+        db->records()
+            .ScanPages(
+                {},
+                [&](std::string_view page, const proto::PageRecord&) {
+                  if (!seeds.contains(storage::PageKey{std::string(page)})) {
+                    result.admitted.insert(std::string(page));
+                  }
+                  return true;
+                })
+            .ok());
+    const auto deferred = db->waiting().TopDeferred(100'000);
     EXPECT_TRUE(deferred.ok());
     for (const storage::Found& url : *deferred) {
       result.deferred[url.page.bytes] = url.cash;
     }
     for (const uint32_t id : {2, 3}) {
       const storage::Peer peer{storage::SiteId{id}, 1};
-      EXPECT_TRUE(db->OpenPair(peer).ok());
-      for (auto cut = db->CutOutbox(peer, 1000); cut.ok();
-           cut = db->CutOutbox(peer, 1000)) {
+      EXPECT_TRUE(db->outgoing().OpenPair(peer).ok());
+      for (auto cut = db->outgoing().CutOutbox(peer, 1000); cut.ok();
+           cut = db->outgoing().CutOutbox(peer, 1000)) {
         for (const proto::FoundUrl& url : cut->batch.urls()) {
           result.sent[peer.site][url.page()] = url.cash();
         }
       }
     }
-    const proto::RoundJournal journal = db->journal();
+    const proto::RoundJournal journal = db->round().journal();
     for (const auto& [reason, cash] : journal.counts().dropped()) {
       result.dropped[reason] = cash;
     }
-    EXPECT_TRUE(db->CloseRound("{}").ok());
-    const auto checks = db->Verify(/*full=*/true);
+    EXPECT_TRUE(db->round().Close("{}").ok());
+    const auto checks = db->checks().Verify(/*full=*/true);
     EXPECT_TRUE(checks.ok()) << checks.status();
     if (checks.ok()) {
       for (const storage::Check& check : *checks) {
@@ -131,23 +136,24 @@ class UpdateTest : public testing::Test {
   static void Defer(storage::CrawlDb& db, const std::string& url,
                     int64_t cash) {
     const storage::PageKey source = KeyOf("http://source.example/to/" + url);
-    ASSERT_TRUE(db.PutIfAbsent({{source, int64_t{1} << 50}}, {kNow}).ok());
-    ASSERT_TRUE(db.OpenRound(kNow).ok());
-    ASSERT_EQ(db.Claim(db.Top(1, 1).value()).value(), 1);
-    ASSERT_TRUE(db.PayRoot().ok());
-    ASSERT_TRUE(db.SetPhase(proto::FETCH).ok());
+    ASSERT_TRUE(
+        db.incoming().PutIfAbsent({{source, int64_t{1} << 50}}, {kNow}).ok());
+    ASSERT_TRUE(db.round().Open(kNow).ok());
+    ASSERT_EQ(db.frontier().Claim(db.frontier().Top(1, 1).value()).value(), 1);
+    ASSERT_TRUE(db.round().PayRoot().ok());
+    ASSERT_TRUE(db.round().SetPhase(proto::FETCH).ok());
     storage::Completion done;
     done.page = source;
     done.outcome.set_state(proto::FETCHED);
     done.outlinks = {KeyOf(url)};
-    ASSERT_EQ(db.Complete({done}, {}, {}).value(), 1);
-    ASSERT_TRUE(db.SetPhase(proto::UPDATE).ok());
+    ASSERT_EQ(db.round().Complete({done}, {}, {}).value(), 1);
+    ASSERT_TRUE(db.round().SetPhase(proto::UPDATE).ok());
     storage::Settlement batch;
     batch.cursor = done.outlinks[0].bytes;
     batch.deferred = {{done.outlinks[0], cash}};
     batch.dropped = {{"for the test", db.totals().round - cash, 0}};
-    ASSERT_TRUE(db.Settle(batch, {kNow}).ok());
-    ASSERT_TRUE(db.CloseRound("{}").ok());
+    ASSERT_TRUE(db.round().Settle(batch, {kNow}).ok());
+    ASSERT_TRUE(db.round().Close("{}").ok());
   }
 
   // Each page links to one of `targets`, which gets the page's cash.
@@ -288,7 +294,7 @@ TEST_F(FederatedUpdateTest, InCashModeWhatWasSentBeforeGainsLater) {
   // A new pair of sites would be sent what was gained at once.
   before_update_ = [](storage::CrawlDb& db) {
     for (const uint32_t id : {2, 3}) {
-      ASSERT_TRUE(db.OpenPair({storage::SiteId{id}, 1}).ok());
+      ASSERT_TRUE(db.outgoing().OpenPair({storage::SiteId{id}, 1}).ok());
     }
   };
   UpdateSettings settings = With(100'000);
@@ -318,8 +324,8 @@ TEST_F(FederatedUpdateTest, CutOffAndRunAgainOtherSitesGetTheirPlacesOnce) {
       batch.cursor = page;
       if (batch.remote.size() == 5) break;
     }
-    ASSERT_TRUE(db.Settle(batch, {kNow}).ok());
-    ASSERT_EQ(db.journal().counts().sent_to().at(2), 5);
+    ASSERT_TRUE(db.round().Settle(batch, {kNow}).ok());
+    ASSERT_EQ(db.round().journal().counts().sent_to().at(2), 5);
   };
   const Result result = Run(With(60));
   EXPECT_EQ(result.sent.at(storage::SiteId{2}).size(), 20u);
@@ -441,12 +447,14 @@ TEST_F(UpdateTest, OfManyThatTieAsManyGetInAsThereIsRoom) {
 TEST_F(UpdateTest, CutOffAndRunAgainTheQuotaHolds) {
   before_update_ = [&](storage::CrawlDb& db) {
     std::map<std::string, int64_t> all;
-    ASSERT_TRUE(db.ForEachOutlinks([&](std::string_view,
-                                       const proto::OutlinkSegment& segment) {
-                    for (const std::string& target : segment.targets()) {
-                      all[target] += segment.cash_each();
-                    }
-                  }).ok());
+    ASSERT_TRUE(db.round()
+                    .ForEachOutlinks([&](std::string_view,
+                                         const proto::OutlinkSegment& segment) {
+                      for (const std::string& target : segment.targets()) {
+                        all[target] += segment.cash_each();
+                      }
+                    })
+                    .ok());
     storage::Settlement batch;
     for (const auto& [page, cash] : all) {
       if (batch.local.size() == 50) break;
@@ -455,7 +463,7 @@ TEST_F(UpdateTest, CutOffAndRunAgainTheQuotaHolds) {
     batch.cursor = batch.local.back().page.bytes;
     batch.most_with_least_cash = 0;
     batch.least_cash_for_new = BestCash(20).back();
-    const auto counts = db.Settle(batch, {kNow});
+    const auto counts = db.round().Settle(batch, {kNow});
     ASSERT_TRUE(counts.ok()) << counts.status();
     ASSERT_GT(counts->added, 0);
     ASSERT_GT(counts->deferred, 0);
@@ -488,7 +496,7 @@ TEST_F(UpdateTest, TargetsOfABlockedDomainTakeNobodysPlace) {
   }
   LinkEachTo(targets);
   before_update_ = [](storage::CrawlDb& db) {
-    ASSERT_TRUE(db.Block("blocked.example").ok());
+    ASSERT_TRUE(db.blocks().Block("blocked.example").ok());
   };
   for (const bool drop : {true, false}) {
     for (const size_t in_memory : {100'000, 8}) {
@@ -595,7 +603,7 @@ TEST_F(UpdateTest, WhatWaitsAndCannotGetInTakesNobodysPlace) {
   }
   LinkEachTo(targets);
   before_update_ = [](storage::CrawlDb& db) {
-    ASSERT_TRUE(db.Block("blocked.example").ok());
+    ASSERT_TRUE(db.blocks().Block("blocked.example").ok());
   };
   const Result result =
       Run({.new_pages = 3, .drop_over_quota = true, .max_pages_per_host = 1});

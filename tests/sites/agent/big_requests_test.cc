@@ -125,7 +125,7 @@ class BigRequestsTest : public testing::Test {
     proto::SiteIdentity identity;
     identity.set_name("tokyo");
     identity.set_incarnation(1);
-    EXPECT_TRUE(store_->crawl_db().SetIdentity(identity).ok());
+    EXPECT_TRUE(store_->crawl_db().records().SetIdentity(identity).ok());
     SiteConfig config;
     config.site.name = "tokyo";
     config.site.data = settings.folder;

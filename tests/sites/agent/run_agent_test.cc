@@ -130,7 +130,10 @@ bool OnlyTheLivingAreFed() {
   store_settings.create = true;
   auto store = storage::SiteStore::Open(store_settings).value();
   const auto url = storage::Url::Parse("http://a.example/").value();
-  if (!store->crawl_db().Inject({storage::PageKeyOf(url)}, absl::Now()).ok()) {
+  if (!store->crawl_db()
+           .incoming()
+           .Inject({storage::PageKeyOf(url)}, absl::Now())
+           .ok()) {
     return false;
   }
   AgentSettings settings;

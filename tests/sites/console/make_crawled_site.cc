@@ -80,24 +80,25 @@ Completion Gone(std::string_view url) {
 }
 
 void OpenRound(CrawlDb& db) {
-  Must(db.OpenRound(kNow));
-  Must(db.Claim(*db.Top(100, 100)).status());
-  Must(db.PayRoot());
-  Must(db.SetPhase(proto::FETCH));
+  Must(db.round().Open(kNow));
+  Must(db.frontier().Claim(*db.frontier().Top(100, 100)).status());
+  Must(db.round().PayRoot());
+  Must(db.round().SetPhase(proto::FETCH));
 }
 
 void CloseRound(CrawlDb& db, std::string_view report) {
-  Must(db.SetPhase(proto::UPDATE));
+  Must(db.round().SetPhase(proto::UPDATE));
   Settlement settlement;
-  Must(db.ForEachOutlinks([&](std::string_view, const auto& segment) {
+  Must(db.round().ForEachOutlinks([&](std::string_view, const auto& segment) {
     for (const std::string& target : segment.targets()) {
       settlement.local.push_back(
           {PageKey{target}, segment.cash_each(), segment.depth()});
       settlement.cursor = std::max(settlement.cursor, target);
     }
   }));
-  if (!settlement.local.empty()) Must(db.Settle(settlement, {kNow}).status());
-  Must(db.CloseRound(report));
+  if (!settlement.local.empty())
+    Must(db.round().Settle(settlement, {kNow}).status());
+  Must(db.round().Close(report));
 }
 
 void Make(const std::string& folder) {
@@ -109,9 +110,10 @@ void Make(const std::string& folder) {
   SiteStore& store = **opened;
   CrawlDb& db = store.crawl_db();
 
-  Must(db.Inject({KeyOf("http://a.example/"), KeyOf("http://b.example/"),
-                  KeyOf("http://gone.example/x")},
-                 kNow)
+  Must(db.incoming()
+           .Inject({KeyOf("http://a.example/"), KeyOf("http://b.example/"),
+                    KeyOf("http://gone.example/x")},
+                   kNow)
            .status());
   OpenRound(db);
   Must(store
@@ -138,7 +140,7 @@ void Make(const std::string& folder) {
                           "title: Next\r\ncanonical: http://a.example/n\r\n");
   next.outcome.set_noindex(true);
   Must(store.Complete({next}, {}).status());
-  Must(db.Release({KeyOf("http://b.example/two")}));
+  Must(db.frontier().Release({KeyOf("http://b.example/two")}));
   CloseRound(db, "{}");  // As an older version might have left it.
 
   OpenRound(db);
@@ -152,7 +154,7 @@ void Make(const std::string& folder) {
   robots->set_http_status(200);
   robots->set_text("User-agent: *\nCrawl-delay: 20\n");
   robots->set_expires_ms(absl::ToUnixMillis(kFarAway));
-  Must(db.PutHost(host));
+  Must(db.records().PutHost(host));
 }
 
 }  // namespace

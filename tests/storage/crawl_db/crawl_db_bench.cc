@@ -111,10 +111,10 @@ class Bench {
     std::vector<double> claims, settles;
     for (int i = 0; i < kRounds; ++i) Round(claims, settles);
     std::vector<double> tops;
-    Must(db_->WakeDue(now_ + absl::Hours(1), 3 * kWidth, kPerHost));
+    Must(db_->frontier().WakeDue(now_ + absl::Hours(1), 3 * kWidth, kPerHost));
     for (int i = 0; i < 25; ++i) {
       tops.push_back(Seconds([&] {
-        const Selection selection = Must(db_->Top(kWidth, kPerHost));
+        const Selection selection = Must(db_->frontier().Top(kWidth, kPerHost));
         if (selection.pages.size() != kWidth) {
           fmt::print(stderr, "Top found only {} pages\n",
                      selection.pages.size());
@@ -136,7 +136,7 @@ class Bench {
     for (int64_t i = 0; i < pages_; ++i) {
       batch.push_back({web_.Page(i), DrawCash(random_), 1, 0});
       if (batch.size() == kBatch || i + 1 == pages_) {
-        Must(db_->PutIfAbsent(batch, {now_}));
+        Must(db_->incoming().PutIfAbsent(batch, {now_}));
         batch.clear();
       }
     }
@@ -152,20 +152,21 @@ class Bench {
         batch.push_back({web_.Page(random_() % pages_), 1000, 1, 0});
         batch.push_back({web_.Page(next++), 1000, 1, 0});
       }
-      rates.push_back(kBatch /
-                      Seconds([&] { Must(db_->PutIfAbsent(batch, {now_})); }));
+      rates.push_back(kBatch / Seconds([&] {
+                        Must(db_->incoming().PutIfAbsent(batch, {now_}));
+                      }));
     }
     return Median(rates);
   }
 
   void Round(std::vector<double>& claims, std::vector<double>& settles) {
     now_ += absl::Minutes(10);
-    Must(db_->WakeDue(now_, kWidth, kPerHost));
-    Must(db_->OpenRound(now_));
-    const Selection selection = Must(db_->Top(kWidth, kPerHost));
-    claims.push_back(Seconds([&] { Must(db_->Claim(selection)); }));
-    Must(db_->PayRoot());
-    Must(db_->SetPhase(proto::FETCH));
+    Must(db_->frontier().WakeDue(now_, kWidth, kPerHost));
+    Must(db_->round().Open(now_));
+    const Selection selection = Must(db_->frontier().Top(kWidth, kPerHost));
+    claims.push_back(Seconds([&] { Must(db_->frontier().Claim(selection)); }));
+    Must(db_->round().PayRoot());
+    Must(db_->round().SetPhase(proto::FETCH));
     std::vector<Completion> completions;
     for (size_t i = 0; i < selection.pages.size(); ++i) {
       Completion& completion = completions.emplace_back();
@@ -183,18 +184,18 @@ class Bench {
           std::unique(completion.outlinks.begin(), completion.outlinks.end()),
           completion.outlinks.end());
       if (completions.size() == 1000 || i + 1 == selection.pages.size()) {
-        Must(db_->Complete(completions, {}, {}));
+        Must(db_->round().Complete(completions, {}, {}));
         completions.clear();
       }
     }
-    Must(db_->SetPhase(proto::UPDATE));
+    Must(db_->round().SetPhase(proto::UPDATE));
     settles.push_back(Seconds([&] { Update(); }));
-    Must(db_->CloseRound("{}"));
+    Must(db_->round().Close("{}"));
   }
 
   void Update() {
     std::map<std::string, int64_t> sums;
-    Must(db_->ForEachOutlinks(
+    Must(db_->round().ForEachOutlinks(
         [&](std::string_view, const proto::OutlinkSegment& segment) {
           for (const std::string& target : segment.targets()) {
             sums[target] += segment.cash_each();
@@ -205,7 +206,7 @@ class Bench {
       settlement.cursor = it->first;
       settlement.local.push_back({PageKey{it->first}, it->second, 2, 0});
       if (++it == sums.end() || settlement.local.size() == kBatch) {
-        Must(db_->Settle(settlement, {now_, now_ + absl::Hours(1)}));
+        Must(db_->round().Settle(settlement, {now_, now_ + absl::Hours(1)}));
         settlement = {};
       }
     }

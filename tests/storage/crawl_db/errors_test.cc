@@ -51,7 +51,7 @@ TEST(CrawlDbErrorsTest, AFolderInUseIsRefusedAndTheProcessNamed) {
                 .find(fmt::format("pid {}", getpid())),
             std::string::npos)
       << second.status();
-  EXPECT_TRUE(db->Inject({NumberedPage(1)}, absl::Now()).ok());
+  EXPECT_TRUE(db->incoming().Inject({NumberedPage(1)}, absl::Now()).ok());
 }
 
 TEST(CrawlDbErrorsTest, ADbOfANewerVersionIsRefusedAndLeftAsItIs) {
@@ -79,7 +79,8 @@ TEST(CrawlDbErrorsTest, ADamagedBlockIsReportedAndTheRestStaysReadable) {
   TemporaryFolder folder;
   constexpr int kPages = 20'000;
   ASSERT_TRUE(model::OpenSmallDb(folder.path())
-                  ->PutIfAbsent(Batch(0, kPages), {})
+                  ->incoming()
+                  .PutIfAbsent(Batch(0, kPages), {})
                   .ok());
   model::OpenSmallDb(folder.path());  // Its log becomes tables here.
   // In the middle of the largest table, which is that of the pages.
@@ -99,7 +100,7 @@ TEST(CrawlDbErrorsTest, ADamagedBlockIsReportedAndTheRestStaysReadable) {
   auto db = model::OpenSmallDb(folder.path());
   int readable = 0, damaged = 0;
   for (int i = 0; i < kPages; i += 10) {
-    const auto page = db->GetPage(NumberedPage(i));
+    const auto page = db->records().GetPage(NumberedPage(i));
     readable += page.ok();
     damaged += absl::IsDataLoss(page.status());
   }
@@ -122,7 +123,8 @@ std::string FillTheDisk(const std::string& disk) {
     auto db = model::OpenSmallDb(folder);
     absl::Status status;
     while (status.ok()) {
-      status = db->PutIfAbsent(Batch(acknowledged, 1000), {}).status();
+      status =
+          db->incoming().PutIfAbsent(Batch(acknowledged, 1000), {}).status();
       if (status.ok()) acknowledged += 1000;
       if (acknowledged > 10'000'000) return "the disk is never full";
     }
@@ -131,7 +133,7 @@ std::string FillTheDisk(const std::string& disk) {
       return "unclear: " + status.ToString();
     }
     // What the memory says may be older than the disk: no more writing.
-    status = db->PutIfAbsent(Batch(0, 1), {}).status();
+    status = db->incoming().PutIfAbsent(Batch(0, 1), {}).status();
     if (status.ok()) return "wrote after a failed write";
   }
   // Opening needs a little room too, and must say so.
@@ -150,7 +152,7 @@ std::string FillTheDisk(const std::string& disk) {
       !failures.empty()) {
     return failures;
   }
-  return db->PutIfAbsent(Batch(10'000'000, 1000), {}).status().ok()
+  return db->incoming().PutIfAbsent(Batch(10'000'000, 1000), {}).status().ok()
              ? ""
              : "cannot go on after room was made";
 }

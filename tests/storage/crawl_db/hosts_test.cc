@@ -27,7 +27,8 @@ class ScanHostsTest : public testing::Test {
 
   std::vector<SeenHost> Scan(const HostKey& from = {}, size_t most = 100) {
     std::vector<SeenHost> hosts;
-    EXPECT_TRUE(db_->ScanHosts(from,
+    EXPECT_TRUE(db_->records()
+                    .ScanHosts(from,
                                [&](std::string_view host, int64_t pages,
                                    const proto::HostRecord& record) {
                                  hosts.push_back({std::string(SurtOf(host)),
@@ -50,16 +51,17 @@ TEST_F(ScanHostsTest, AnEmptySiteHasNoHosts) { EXPECT_THAT(Scan(), IsEmpty()); }
 
 TEST_F(ScanHostsTest, EveryHostIsSeenOnceWithItsPagesAndItsRecord) {
   ASSERT_TRUE(
-      db_->Inject({PageOf(0, 0, 1), PageOf(0, 0, 2), PageOf(1, 0, 1)}, now_)
+      db_->incoming()
+          .Inject({PageOf(0, 0, 1), PageOf(0, 0, 2), PageOf(1, 0, 1)}, now_)
           .ok());
   HostUpdate update{HostOf(PageOf(0, 0, 1)), {}};
   update.record.set_failures(7);
-  ASSERT_TRUE(db_->PutHost(update).ok());
+  ASSERT_TRUE(db_->records().PutHost(update).ok());
   // A record without any page: robots.txt was asked for, and the page
   // forgotten.
   update.host = HostOf(PageOf(2, 0, 1));
   update.record.set_failures(1);
-  ASSERT_TRUE(db_->PutHost(update).ok());
+  ASSERT_TRUE(db_->records().PutHost(update).ok());
   EXPECT_THAT(Scan(),
               UnorderedElementsAre(FieldsAre("example,d0,h0,)", 2, 7u),
                                    FieldsAre("example,d1,h0,)", 1, 0u),
@@ -67,14 +69,15 @@ TEST_F(ScanHostsTest, EveryHostIsSeenOnceWithItsPagesAndItsRecord) {
 }
 
 TEST_F(ScanHostsTest, AHostWhosePagesWereForgottenIsNotSeen) {
-  ASSERT_TRUE(db_->Inject({PageOf(0, 0, 1)}, now_).ok());
-  ASSERT_TRUE(db_->Forget(PageOf(0, 0, 1)).ok());
+  ASSERT_TRUE(db_->incoming().Inject({PageOf(0, 0, 1)}, now_).ok());
+  ASSERT_TRUE(db_->records().Forget(PageOf(0, 0, 1)).ok());
   EXPECT_THAT(Scan(), IsEmpty());
 }
 
 TEST_F(ScanHostsTest, ItBeginsWhereItIsToldAndEndsWhenItIsTold) {
   ASSERT_TRUE(
-      db_->Inject({PageOf(0, 0, 1), PageOf(0, 1, 1), PageOf(0, 2, 1)}, now_)
+      db_->incoming()
+          .Inject({PageOf(0, 0, 1), PageOf(0, 1, 1), PageOf(0, 2, 1)}, now_)
           .ok());
   EXPECT_THAT(Scan(HostOf(PageOf(0, 1, 1)), 1),
               ElementsAre(FieldsAre("example,d0,h1,)", 1, 0u)));

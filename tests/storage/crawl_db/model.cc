@@ -271,7 +271,7 @@ void Model::Settle(const Settlement& settlement, const Moment& moment) {
     SendDeferred(site, url.page);
   }
   for (const auto& [site, url] : settlement.gains) Join(gains[site], url);
-  for (const Settlement::Drop& drop : settlement.dropped) {
+  for (const Drop& drop : settlement.dropped) {
     dropped[drop.reason] += drop.cash;
     dropped_urls += drop.urls;
   }

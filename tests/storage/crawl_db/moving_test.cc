@@ -21,7 +21,7 @@ class MovingTest : public testing::Test {
   MovingTest() {
     tokyo_ = model::OpenSmallDb(tokyo_folder_.path());
     paris_ = model::OpenSmallDb(paris_folder_.path());
-    EXPECT_TRUE(tokyo_->OpenPair(kToParis).ok());
+    EXPECT_TRUE(tokyo_->outgoing().OpenPair(kToParis).ok());
   }
   ~MovingTest() override {
     for (CrawlDb* db : {tokyo_.get(), paris_.get()}) {
@@ -36,12 +36,12 @@ class MovingTest : public testing::Test {
   // Fetches the page in a round of its own, due again at `ready`.
   void Fetch(CrawlDb& db, const PageKey& page, absl::Time visited,
              std::optional<absl::Time> ready) {
-    ASSERT_TRUE(db.OpenRound(now_).ok());
-    Selection only = *db.Top(1000, 1000);
+    ASSERT_TRUE(db.round().Open(now_).ok());
+    Selection only = *db.frontier().Top(1000, 1000);
     std::erase_if(only.pages, [&](const auto& p) { return p.page != page; });
-    ASSERT_EQ(*db.Claim(only), 1);
-    ASSERT_TRUE(db.PayRoot().ok());
-    ASSERT_TRUE(db.SetPhase(proto::FETCH).ok());
+    ASSERT_EQ(*db.frontier().Claim(only), 1);
+    ASSERT_TRUE(db.round().PayRoot().ok());
+    ASSERT_TRUE(db.round().SetPhase(proto::FETCH).ok());
     Completion done;
     done.page = page;
     done.outcome.set_state(proto::FETCHED);
@@ -53,9 +53,9 @@ class MovingTest : public testing::Test {
     done.outcome.mutable_change()->set_visits(3);
     done.keeps_history = true;
     done.ready = ready;
-    ASSERT_EQ(*db.Complete({done}, {}, {}), 1);
-    ASSERT_TRUE(db.SetPhase(proto::UPDATE).ok());
-    ASSERT_TRUE(db.CloseRound("{}").ok());
+    ASSERT_EQ(*db.round().Complete({done}, {}, {}), 1);
+    ASSERT_TRUE(db.round().SetPhase(proto::UPDATE).ok());
+    ASSERT_TRUE(db.round().Close("{}").ok());
   }
   // What the batch is to who gets it.
   static Delivery DeliveryOf(const OutboxCut& cut) {
@@ -72,12 +72,12 @@ class MovingTest : public testing::Test {
   }
   // All that is being sent arrives, and is acknowledged.
   void Deliver() {
-    const auto cuts = tokyo_->Sending(kParis);
+    const auto cuts = tokyo_->outgoing().Sending(kParis);
     ASSERT_TRUE(cuts.ok());
     for (const OutboxCut& cut : *cuts) {
-      const auto receipt = paris_->Receive(DeliveryOf(cut), {now_});
+      const auto receipt = paris_->incoming().Receive(DeliveryOf(cut), {now_});
       ASSERT_TRUE(receipt.ok()) << receipt.status();
-      ASSERT_TRUE(tokyo_->Acknowledge(kToParis, receipt->last).ok());
+      ASSERT_TRUE(tokyo_->outgoing().Acknowledge(kToParis, receipt->last).ok());
     }
   }
 
@@ -90,15 +90,15 @@ class MovingTest : public testing::Test {
 
 TEST_F(MovingTest, APageArrivesAsItWasButForWhatTheArchiveHas) {
   const PageKey page = PageOf(1, 1, 1);
-  ASSERT_TRUE(tokyo_->Inject({page}, now_).ok());
+  ASSERT_TRUE(tokyo_->incoming().Inject({page}, now_).ok());
   Fetch(*tokyo_, page, now_, now_ + absl::Hours(5));
-  const proto::PageRecord before = *tokyo_->GetPage(page);
-  const auto cut = tokyo_->CutPages(kToParis, {HostOf(page)}, 10);
+  const proto::PageRecord before = *tokyo_->records().GetPage(page);
+  const auto cut = tokyo_->moves().CutPages(kToParis, {HostOf(page)}, 10);
   ASSERT_TRUE(cut.ok()) << cut.status();
   EXPECT_EQ(cut->sequence, 1u);
   EXPECT_EQ(cut->pages, 1);
   EXPECT_EQ(cut->hosts_done, 1u);
-  EXPECT_TRUE(absl::IsNotFound(tokyo_->GetPage(page).status()));
+  EXPECT_TRUE(absl::IsNotFound(tokyo_->records().GetPage(page).status()));
   EXPECT_EQ(tokyo_->totals().KnownPages(), 0);
   EXPECT_EQ(tokyo_->totals().outbox_urls.at(kParis), 1);
   Deliver();
@@ -106,17 +106,19 @@ TEST_F(MovingTest, APageArrivesAsItWasButForWhatTheArchiveHas) {
   expected.clear_archive();
   expected.clear_etag();
   expected.clear_last_modified();
-  EXPECT_EQ(paris_->GetPage(page)->SerializeAsString(),
+  EXPECT_EQ(paris_->records().GetPage(page)->SerializeAsString(),
             expected.SerializeAsString());
   EXPECT_EQ(paris_->totals().scheduled_pages, 1);
-  EXPECT_EQ(*paris_->HostPages(HostOf(page)), 1);
-  EXPECT_EQ(*tokyo_->HostPages(HostOf(page)), 0);
+  EXPECT_EQ(*paris_->records().HostPages(HostOf(page)), 1);
+  EXPECT_EQ(*tokyo_->records().HostPages(HostOf(page)), 0);
   EXPECT_TRUE(tokyo_->totals().outbox_urls.empty());
 }
 
 TEST_F(MovingTest, CashThatMovesIsBookedAsHandedAndTakenOver) {
-  ASSERT_TRUE(tokyo_->Inject({PageOf(1, 1, 1), PageOf(1, 1, 2)}, now_).ok());
-  ASSERT_TRUE(tokyo_->CutPages(kToParis, {HostOf(PageOf(1, 1, 1))}, 10).ok());
+  ASSERT_TRUE(
+      tokyo_->incoming().Inject({PageOf(1, 1, 1), PageOf(1, 1, 2)}, now_).ok());
+  ASSERT_TRUE(
+      tokyo_->moves().CutPages(kToParis, {HostOf(PageOf(1, 1, 1))}, 10).ok());
   EXPECT_EQ(tokyo_->totals().outbox, 2 * kSeedCash);
   EXPECT_EQ(tokyo_->totals().pages, 0);
   Deliver();
@@ -131,21 +133,21 @@ TEST_F(MovingTest, CashThatMovesIsBookedAsHandedAndTakenOver) {
 TEST_F(MovingTest, ABatchEndsWithTheMostPagesAndTheNextGoesOn) {
   std::vector<PageKey> pages;
   for (int i = 0; i < 10; ++i) pages.push_back(PageOf(1, i % 2, i));
-  ASSERT_TRUE(tokyo_->Inject(pages, now_).ok());
+  ASSERT_TRUE(tokyo_->incoming().Inject(pages, now_).ok());
   const std::vector<HostKey> hosts = {HostOf(PageOf(1, 0, 0)),
                                       HostOf(PageOf(1, 1, 1))};
-  auto cut = *tokyo_->CutPages(kToParis, hosts, 7);
+  auto cut = *tokyo_->moves().CutPages(kToParis, hosts, 7);
   EXPECT_EQ(cut.pages, 7);
   EXPECT_EQ(cut.hosts_done, 1u);
-  cut = *tokyo_->CutPages(kToParis, {hosts[1]}, 7);
+  cut = *tokyo_->moves().CutPages(kToParis, {hosts[1]}, 7);
   EXPECT_EQ(cut.pages, 3);
   EXPECT_EQ(cut.hosts_done, 1u);
-  EXPECT_EQ(tokyo_->CutPages(kToParis, hosts, 7)->sequence, 0u);
+  EXPECT_EQ(tokyo_->moves().CutPages(kToParis, hosts, 7)->sequence, 0u);
   // By bytes: at least one page, and then no more.
   Deliver();
   EXPECT_EQ(paris_->totals().frontier_pages, 10);
-  ASSERT_TRUE(paris_->OpenPair({kOslo, 1}).ok());
-  EXPECT_EQ(paris_->CutPages({kOslo, 1}, hosts, 7, 1)->pages, 1);
+  ASSERT_TRUE(paris_->outgoing().OpenPair({kOslo, 1}).ok());
+  EXPECT_EQ(paris_->moves().CutPages({kOslo, 1}, hosts, 7, 1)->pages, 1);
 }
 
 // What comes behind the cursor shows that it is not read from there again; it
@@ -157,99 +159,103 @@ TEST_F(MovingTest, WithACursorItGoesOnWhereTheLastCutEnded) {
   HostUpdate host{HostOf(pages[0]), {}};
   host.record.set_version(1);
   host.record.set_delay_ms(7);
-  ASSERT_TRUE(tokyo_->PutHost(host).ok());
-  ASSERT_TRUE(tokyo_->Inject(pages, now_).ok());
+  ASSERT_TRUE(tokyo_->records().PutHost(host).ok());
+  ASSERT_TRUE(tokyo_->incoming().Inject(pages, now_).ok());
   std::string cursor;
-  auto cut = *tokyo_->CutPages(kToParis, {host.host}, 4, 1 << 20, &cursor);
+  auto cut =
+      *tokyo_->moves().CutPages(kToParis, {host.host}, 4, 1 << 20, &cursor);
   EXPECT_EQ(cut.pages, 4);
   EXPECT_EQ(cut.hosts_done, 0u);
   EXPECT_EQ(cursor, pages[4].bytes);
-  ASSERT_TRUE(tokyo_->Inject({pages[1]}, now_).ok());
-  cut = *tokyo_->CutPages(kToParis, {host.host}, 10, 1 << 20, &cursor);
+  ASSERT_TRUE(tokyo_->incoming().Inject({pages[1]}, now_).ok());
+  cut = *tokyo_->moves().CutPages(kToParis, {host.host}, 10, 1 << 20, &cursor);
   EXPECT_EQ(cut.pages, 5);
   EXPECT_EQ(cut.hosts_done, 1u);
   EXPECT_EQ(cursor, "");
-  EXPECT_EQ(*tokyo_->HostPages(host.host), 1);
-  EXPECT_EQ(tokyo_->GetHost(host.host)->delay_ms(), 7u);
-  cut = *tokyo_->CutPages(kToParis, {host.host}, 10, 1 << 20, &cursor);
+  EXPECT_EQ(*tokyo_->records().HostPages(host.host), 1);
+  EXPECT_EQ(tokyo_->records().GetHost(host.host)->delay_ms(), 7u);
+  cut = *tokyo_->moves().CutPages(kToParis, {host.host}, 10, 1 << 20, &cursor);
   EXPECT_EQ(cut.pages, 1);
-  EXPECT_EQ(tokyo_->GetHost(host.host)->delay_ms(), 0u);
+  EXPECT_EQ(tokyo_->records().GetHost(host.host)->delay_ms(), 0u);
   Deliver();
-  EXPECT_EQ(*paris_->HostPages(host.host), 9);
+  EXPECT_EQ(*paris_->records().HostPages(host.host), 9);
 }
 
 TEST_F(MovingTest, ACursorPassesPagesOfTheOpenRoundAndTheyKeepTheirHost) {
   std::vector<PageKey> pages;
   for (int i = 0; i < 6; ++i) pages.push_back(PageOf(1, 1, i));
   std::sort(pages.begin(), pages.end());
-  ASSERT_TRUE(tokyo_->Inject(pages, now_).ok());
-  ASSERT_TRUE(tokyo_->OpenRound(now_).ok());
-  Selection first = *tokyo_->Top(10, 10);
+  ASSERT_TRUE(tokyo_->incoming().Inject(pages, now_).ok());
+  ASSERT_TRUE(tokyo_->round().Open(now_).ok());
+  Selection first = *tokyo_->frontier().Top(10, 10);
   std::erase_if(first.pages, [&](const auto& p) { return p.page != pages[0]; });
-  ASSERT_EQ(*tokyo_->Claim(first), 1);
+  ASSERT_EQ(*tokyo_->frontier().Claim(first), 1);
   const HostKey host = HostOf(pages[0]);
   std::string cursor;
-  auto cut = *tokyo_->CutPages(kToParis, {host}, 3, 1 << 20, &cursor);
+  auto cut = *tokyo_->moves().CutPages(kToParis, {host}, 3, 1 << 20, &cursor);
   EXPECT_EQ(cut.in_round, 1);
-  cut = *tokyo_->CutPages(kToParis, {host}, 3, 1 << 20, &cursor);
+  cut = *tokyo_->moves().CutPages(kToParis, {host}, 3, 1 << 20, &cursor);
   EXPECT_EQ(cut.pages, 2);
   EXPECT_EQ(cut.hosts_done, 1u);
-  EXPECT_EQ(*tokyo_->HostPages(host), 1);
+  EXPECT_EQ(*tokyo_->records().HostPages(host), 1);
 }
 
 TEST_F(MovingTest, PagesOfTheOpenRoundStayUntilTheyAreFetched) {
   const PageKey claimed = PageOf(1, 1, 1), free = PageOf(1, 1, 2);
-  ASSERT_TRUE(tokyo_->Inject({claimed}, now_).ok());
-  ASSERT_TRUE(tokyo_->OpenRound(now_).ok());
-  ASSERT_EQ(*tokyo_->Claim(*tokyo_->Top(10, 10)), 1);
-  ASSERT_TRUE(tokyo_->PayRoot().ok());
-  ASSERT_TRUE(tokyo_->SetPhase(proto::FETCH).ok());
-  ASSERT_TRUE(tokyo_->PutIfAbsent({Found{free, 8}}, {now_}).ok());
+  ASSERT_TRUE(tokyo_->incoming().Inject({claimed}, now_).ok());
+  ASSERT_TRUE(tokyo_->round().Open(now_).ok());
+  ASSERT_EQ(*tokyo_->frontier().Claim(*tokyo_->frontier().Top(10, 10)), 1);
+  ASSERT_TRUE(tokyo_->round().PayRoot().ok());
+  ASSERT_TRUE(tokyo_->round().SetPhase(proto::FETCH).ok());
+  ASSERT_TRUE(tokyo_->incoming().PutIfAbsent({Found{free, 8}}, {now_}).ok());
   HostUpdate rest{HostOf(free), {}};
   rest.record.set_rest_until_ms(ToMillis(now_ + absl::Hours(1)));
-  ASSERT_TRUE(tokyo_->PutHost(rest).ok());
+  ASSERT_TRUE(tokyo_->records().PutHost(rest).ok());
 
-  auto cut = *tokyo_->CutPages(kToParis, {HostOf(free)}, 10);
+  auto cut = *tokyo_->moves().CutPages(kToParis, {HostOf(free)}, 10);
   EXPECT_EQ(cut.pages, 1);
   EXPECT_EQ(cut.in_round, 1);
   EXPECT_EQ(cut.hosts_done, 1u);
-  EXPECT_EQ(tokyo_->Sending(kParis)->front().batch.hosts_size(), 0);
-  ASSERT_TRUE(tokyo_->Release({claimed}).ok());
-  cut = *tokyo_->CutPages(kToParis, {HostOf(free)}, 10);
+  EXPECT_EQ(tokyo_->outgoing().Sending(kParis)->front().batch.hosts_size(), 0);
+  ASSERT_TRUE(tokyo_->frontier().Release({claimed}).ok());
+  cut = *tokyo_->moves().CutPages(kToParis, {HostOf(free)}, 10);
   EXPECT_EQ(cut.pages, 1);
   EXPECT_EQ(cut.in_round, 0);
-  EXPECT_EQ(tokyo_->Sending(kParis)->back().batch.hosts_size(), 1);
+  EXPECT_EQ(tokyo_->outgoing().Sending(kParis)->back().batch.hosts_size(), 1);
   Deliver();
   EXPECT_EQ(paris_->totals().frontier_pages, 2);
   // The host's rest went with it.
-  EXPECT_TRUE(paris_->Top(10, 10)->pages.empty());
-  EXPECT_EQ(tokyo_->GetHost(HostOf(free))->version(), 0u);
-  ASSERT_TRUE(tokyo_->PutIfAbsent({Found{free, 8}}, {now_}).ok());
-  EXPECT_EQ(tokyo_->Top(10, 10)->pages.size(), 1u);
+  EXPECT_TRUE(paris_->frontier().Top(10, 10)->pages.empty());
+  EXPECT_EQ(tokyo_->records().GetHost(HostOf(free))->version(), 0u);
+  ASSERT_TRUE(tokyo_->incoming().PutIfAbsent({Found{free, 8}}, {now_}).ok());
+  EXPECT_EQ(tokyo_->frontier().Top(10, 10)->pages.size(), 1u);
 }
 
 TEST_F(MovingTest, PagesThatStandAsideMoveToo) {
-  ASSERT_TRUE(tokyo_->Inject({PageOf(1, 1, 1), PageOf(1, 1, 2)}, now_).ok());
+  ASSERT_TRUE(
+      tokyo_->incoming().Inject({PageOf(1, 1, 1), PageOf(1, 1, 2)}, now_).ok());
   HostUpdate rest{HostOf(PageOf(1, 1, 1)), {}};
   rest.record.set_rest_until_ms(ToMillis(now_ + absl::Hours(1)));
-  ASSERT_TRUE(tokyo_->PutHost(rest).ok());
-  ASSERT_TRUE(tokyo_->PutAside(*tokyo_->Top(10, 10)).ok());
-  EXPECT_EQ(tokyo_->CutPages(kToParis, {rest.host}, 10)->pages, 2);
+  ASSERT_TRUE(tokyo_->records().PutHost(rest).ok());
+  ASSERT_TRUE(
+      tokyo_->frontier().PutAside(*tokyo_->frontier().Top(10, 10)).ok());
+  EXPECT_EQ(tokyo_->moves().CutPages(kToParis, {rest.host}, 10)->pages, 2);
   Deliver();
-  EXPECT_EQ(*paris_->WakeDue(now_ + absl::Hours(2), 10, 10), 0);
-  EXPECT_EQ(paris_->Top(10, 10)->pages.size(), 2u);
+  EXPECT_EQ(*paris_->frontier().WakeDue(now_ + absl::Hours(2), 10, 10), 0);
+  EXPECT_EQ(paris_->frontier().Top(10, 10)->pages.size(), 2u);
 }
 
 TEST_F(MovingTest, AHostThatHasOnlyARecordMovesAlone) {
   HostUpdate host{HostOf(PageOf(1, 1, 1)), {}};
   host.record.set_failures(3);
   host.record.set_last_failure("tls_expired");
-  ASSERT_TRUE(tokyo_->PutHost(host).ok());
-  EXPECT_EQ(tokyo_->CutPages(kToParis, {host.host}, 10)->sequence, 1u);
-  EXPECT_EQ(tokyo_->CutPages(kToParis, {host.host}, 10)->sequence, 0u);
+  ASSERT_TRUE(tokyo_->records().PutHost(host).ok());
+  EXPECT_EQ(tokyo_->moves().CutPages(kToParis, {host.host}, 10)->sequence, 1u);
+  EXPECT_EQ(tokyo_->moves().CutPages(kToParis, {host.host}, 10)->sequence, 0u);
   Deliver();
-  EXPECT_EQ(paris_->GetHost(host.host)->failures(), 3u);
-  EXPECT_EQ(paris_->GetHost(host.host)->last_failure(), "tls_expired");
+  EXPECT_EQ(paris_->records().GetHost(host.host)->failures(), 3u);
+  EXPECT_EQ(paris_->records().GetHost(host.host)->last_failure(),
+            "tls_expired");
 }
 
 TEST_F(MovingTest, OfTwoRecordsOfAHostTheMoreCarefulIsKept) {
@@ -260,15 +266,15 @@ TEST_F(MovingTest, OfTwoRecordsOfAHostTheMoreCarefulIsKept) {
   rules->set_origin("http://a");
   rules->set_text("newer");
   rules->set_expires_ms(20);
-  ASSERT_TRUE(tokyo_->PutHost(host).ok());
+  ASSERT_TRUE(tokyo_->records().PutHost(host).ok());
   host.record.set_delay_ms(900);
   host.record.set_rest_until_ms(ToMillis(now_ + absl::Hours(1)));
   rules->set_text("older");
   rules->set_expires_ms(10);
-  ASSERT_TRUE(paris_->PutHost(host).ok());
-  ASSERT_TRUE(tokyo_->CutPages(kToParis, {host.host}, 10).ok());
+  ASSERT_TRUE(paris_->records().PutHost(host).ok());
+  ASSERT_TRUE(tokyo_->moves().CutPages(kToParis, {host.host}, 10).ok());
   Deliver();
-  const proto::HostRecord merged = *paris_->GetHost(host.host);
+  const proto::HostRecord merged = *paris_->records().GetHost(host.host);
   EXPECT_EQ(merged.delay_ms(), 900);
   EXPECT_EQ(merged.rest_until_ms(), ToMillis(now_ + absl::Hours(2)));
   ASSERT_EQ(merged.robots_size(), 1);
@@ -286,10 +292,10 @@ TEST_F(MovingTest, ARobotsTxtThatMovesIsNotBelievedForLongerThanADay) {
       ToMillis(now_ + absl::Hours(24 * 365)));
   host.record.mutable_robots(1)->set_expires_ms(
       ToMillis(now_ + absl::Hours(1)));
-  ASSERT_TRUE(tokyo_->PutHost(host).ok());
-  ASSERT_TRUE(tokyo_->CutPages(kToParis, {host.host}, 10).ok());
+  ASSERT_TRUE(tokyo_->records().PutHost(host).ok());
+  ASSERT_TRUE(tokyo_->moves().CutPages(kToParis, {host.host}, 10).ok());
   Deliver();
-  const proto::HostRecord moved = *paris_->GetHost(host.host);
+  const proto::HostRecord moved = *paris_->records().GetHost(host.host);
   ASSERT_EQ(moved.robots_size(), 2);
   EXPECT_EQ(moved.robots(0).expires_ms(), ToMillis(now_ + absl::Hours(24)));
   EXPECT_EQ(moved.robots(1).expires_ms(), ToMillis(now_ + absl::Hours(1)));
@@ -297,13 +303,13 @@ TEST_F(MovingTest, ARobotsTxtThatMovesIsNotBelievedForLongerThanADay) {
 
 TEST_F(MovingTest, WhereBothHaveAPageTheLaterVisitWinsAndCashAdds) {
   const PageKey page = PageOf(1, 1, 1);
-  ASSERT_TRUE(tokyo_->Inject({page}, now_).ok());
+  ASSERT_TRUE(tokyo_->incoming().Inject({page}, now_).ok());
   Fetch(*tokyo_, page, now_, now_ + absl::Hours(5));
   // Paris has only heard of it.
-  ASSERT_TRUE(paris_->PutIfAbsent({Found{page, 100}}, {now_}).ok());
-  ASSERT_TRUE(tokyo_->CutPages(kToParis, {HostOf(page)}, 10).ok());
+  ASSERT_TRUE(paris_->incoming().PutIfAbsent({Found{page, 100}}, {now_}).ok());
+  ASSERT_TRUE(tokyo_->moves().CutPages(kToParis, {HostOf(page)}, 10).ok());
   Deliver();
-  proto::PageRecord merged = *paris_->GetPage(page);
+  proto::PageRecord merged = *paris_->records().GetPage(page);
   EXPECT_EQ(merged.state(), proto::FETCHED);
   EXPECT_EQ(merged.place(), proto::SCHEDULED);
   EXPECT_EQ(merged.cash(), 100);
@@ -311,10 +317,10 @@ TEST_F(MovingTest, WhereBothHaveAPageTheLaterVisitWinsAndCashAdds) {
   EXPECT_EQ(paris_->totals().frontier_pages, 0);
 
   // Tokyo hears of it again: never fetched never wins.
-  ASSERT_TRUE(tokyo_->PutIfAbsent({Found{page, 11}}, {now_}).ok());
-  ASSERT_TRUE(tokyo_->CutPages(kToParis, {HostOf(page)}, 10).ok());
+  ASSERT_TRUE(tokyo_->incoming().PutIfAbsent({Found{page, 11}}, {now_}).ok());
+  ASSERT_TRUE(tokyo_->moves().CutPages(kToParis, {HostOf(page)}, 10).ok());
   Deliver();
-  merged = *paris_->GetPage(page);
+  merged = *paris_->records().GetPage(page);
   EXPECT_EQ(merged.state(), proto::FETCHED);
   EXPECT_EQ(merged.cash(), 111);
   EXPECT_EQ(paris_->totals().KnownPages(), 1);
@@ -322,22 +328,24 @@ TEST_F(MovingTest, WhereBothHaveAPageTheLaterVisitWinsAndCashAdds) {
 
 TEST_F(MovingTest, APageThatIsBeingFetchedOnlyGainsCash) {
   const PageKey page = PageOf(1, 1, 1);
-  ASSERT_TRUE(tokyo_->PutIfAbsent({Found{page, 30}}, {now_}).ok());
-  ASSERT_TRUE(paris_->PutIfAbsent({Found{page, 4}}, {now_}).ok());
-  ASSERT_TRUE(paris_->OpenRound(now_).ok());
-  ASSERT_EQ(*paris_->Claim(*paris_->Top(10, 10)), 1);
-  ASSERT_TRUE(tokyo_->CutPages(kToParis, {HostOf(page)}, 10).ok());
+  ASSERT_TRUE(tokyo_->incoming().PutIfAbsent({Found{page, 30}}, {now_}).ok());
+  ASSERT_TRUE(paris_->incoming().PutIfAbsent({Found{page, 4}}, {now_}).ok());
+  ASSERT_TRUE(paris_->round().Open(now_).ok());
+  ASSERT_EQ(*paris_->frontier().Claim(*paris_->frontier().Top(10, 10)), 1);
+  ASSERT_TRUE(tokyo_->moves().CutPages(kToParis, {HostOf(page)}, 10).ok());
   Deliver();
-  EXPECT_EQ(paris_->GetPage(page)->cash(), 34);
+  EXPECT_EQ(paris_->records().GetPage(page)->cash(), 34);
   EXPECT_EQ(paris_->totals().round_pages, 1);
 }
 
 TEST_F(MovingTest, ABatchOfPagesThatComesAgainIsTakenOnce) {
-  ASSERT_TRUE(tokyo_->Inject({PageOf(1, 1, 1)}, now_).ok());
-  ASSERT_TRUE(tokyo_->CutPages(kToParis, {HostOf(PageOf(1, 1, 1))}, 10).ok());
-  const Delivery delivery = DeliveryOf(tokyo_->Sending(kParis)->front());
-  EXPECT_EQ(paris_->Receive(delivery, {now_})->moved, 1);
-  EXPECT_FALSE(paris_->Receive(delivery, {now_})->is_new);
+  ASSERT_TRUE(tokyo_->incoming().Inject({PageOf(1, 1, 1)}, now_).ok());
+  ASSERT_TRUE(
+      tokyo_->moves().CutPages(kToParis, {HostOf(PageOf(1, 1, 1))}, 10).ok());
+  const Delivery delivery =
+      DeliveryOf(tokyo_->outgoing().Sending(kParis)->front());
+  EXPECT_EQ(paris_->incoming().Receive(delivery, {now_})->moved, 1);
+  EXPECT_FALSE(paris_->incoming().Receive(delivery, {now_})->is_new);
   EXPECT_EQ(paris_->totals().taken_over, kSeedCash);
 }
 
@@ -352,7 +360,8 @@ TEST_F(MovingTest, WhatMovesAndCannotBeIsRefused) {
     delivery.moved.push_back(page);
     delivery.cash_so_far = 7;
     change(delivery);
-    const absl::Status status = paris_->Receive(delivery, {now_}).status();
+    const absl::Status status =
+        paris_->incoming().Receive(delivery, {now_}).status();
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
   };
   refuse([](Delivery& d) { d.moved[0].set_page("nonsense"); });
@@ -383,45 +392,47 @@ TEST_F(MovingTest, WhatMovesAndCannotBeIsRefused) {
 
 TEST_F(MovingTest, IfTheReceiverIsRestoredThePagesAreBackWithTheirArchive) {
   const PageKey page = PageOf(1, 1, 1);
-  ASSERT_TRUE(tokyo_->Inject({page, PageOf(1, 1, 2)}, now_).ok());
+  ASSERT_TRUE(tokyo_->incoming().Inject({page, PageOf(1, 1, 2)}, now_).ok());
   Fetch(*tokyo_, page, now_, now_ + absl::Hours(5));
   HostUpdate rest{HostOf(page), {}};
   rest.record.set_rest_until_ms(ToMillis(now_ + absl::Hours(1)));
-  ASSERT_TRUE(tokyo_->PutHost(rest).ok());
-  const std::string before = tokyo_->GetPage(page)->SerializeAsString();
-  ASSERT_TRUE(tokyo_->CutPages(kToParis, {HostOf(page)}, 10).ok());
-  ASSERT_TRUE(tokyo_->CutComplete(kToParis, 4).ok());
-  ASSERT_TRUE(tokyo_->OpenPair({kParis, 6}).ok());
-  EXPECT_EQ(tokyo_->GetPage(page)->SerializeAsString(), before);
+  ASSERT_TRUE(tokyo_->records().PutHost(rest).ok());
+  const std::string before =
+      tokyo_->records().GetPage(page)->SerializeAsString();
+  ASSERT_TRUE(tokyo_->moves().CutPages(kToParis, {HostOf(page)}, 10).ok());
+  ASSERT_TRUE(tokyo_->moves().CutComplete(kToParis, 4).ok());
+  ASSERT_TRUE(tokyo_->outgoing().OpenPair({kParis, 6}).ok());
+  EXPECT_EQ(tokyo_->records().GetPage(page)->SerializeAsString(), before);
   EXPECT_EQ(tokyo_->totals().outbox, 0);
-  EXPECT_TRUE(tokyo_->Sending(kParis)->empty());
-  EXPECT_EQ(tokyo_->sent_pair(kParis)->completed_for(), 0u);
-  EXPECT_TRUE(tokyo_->Top(10, 10)->pages.empty());  // The host rests again.
+  EXPECT_TRUE(tokyo_->outgoing().Sending(kParis)->empty());
+  EXPECT_EQ(tokyo_->outgoing().sent_pair(kParis)->completed_for(), 0u);
+  EXPECT_TRUE(
+      tokyo_->frontier().Top(10, 10)->pages.empty());  // The host rests again.
 }
 
 TEST_F(MovingTest, APageThatWasFoundAgainMeanwhileIsMergedWhenItComesBack) {
   const PageKey page = PageOf(1, 1, 1);
-  ASSERT_TRUE(tokyo_->Inject({page}, now_).ok());
+  ASSERT_TRUE(tokyo_->incoming().Inject({page}, now_).ok());
   for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(tokyo_->CutPages(kToParis, {HostOf(page)}, 10).ok());
-    ASSERT_TRUE(tokyo_->PutIfAbsent({Found{page, 5}}, {now_}).ok());
+    ASSERT_TRUE(tokyo_->moves().CutPages(kToParis, {HostOf(page)}, 10).ok());
+    ASSERT_TRUE(tokyo_->incoming().PutIfAbsent({Found{page, 5}}, {now_}).ok());
   }
-  ASSERT_TRUE(tokyo_->ClosePair(kParis).ok());
-  EXPECT_EQ(tokyo_->GetPage(page)->cash(), kSeedCash + 15);
+  ASSERT_TRUE(tokyo_->outgoing().ClosePair(kParis).ok());
+  EXPECT_EQ(tokyo_->records().GetPage(page)->cash(), kSeedCash + 15);
   EXPECT_TRUE(absl::IsFailedPrecondition(
-      tokyo_->CutPages(kToParis, {HostOf(page)}, 10).status()));
-  EXPECT_TRUE(tokyo_->Destinations()->empty());
+      tokyo_->moves().CutPages(kToParis, {HostOf(page)}, 10).status()));
+  EXPECT_TRUE(tokyo_->outgoing().Destinations()->empty());
 }
 
 TEST_F(MovingTest, CompleteIsSaidOnceAndHeardByThatLifeOnly) {
-  ASSERT_TRUE(tokyo_->CutComplete(kToParis, 4).ok());
-  ASSERT_TRUE(tokyo_->CutComplete(kToParis, 4).ok());
-  EXPECT_EQ(tokyo_->Sending(kParis)->size(), 1u);
-  EXPECT_EQ(*paris_->completed_for(kFromTokyo), 0u);
+  ASSERT_TRUE(tokyo_->moves().CutComplete(kToParis, 4).ok());
+  ASSERT_TRUE(tokyo_->moves().CutComplete(kToParis, 4).ok());
+  EXPECT_EQ(tokyo_->outgoing().Sending(kParis)->size(), 1u);
+  EXPECT_EQ(*paris_->incoming().completed_for(kFromTokyo), 0u);
   Deliver();
-  EXPECT_EQ(*paris_->completed_for(kFromTokyo), 4u);
-  EXPECT_EQ(*paris_->completed_for({kTokyo, 10}), 0u);
-  const proto::SentPair pair = *tokyo_->sent_pair(kParis);
+  EXPECT_EQ(*paris_->incoming().completed_for(kFromTokyo), 4u);
+  EXPECT_EQ(*paris_->incoming().completed_for({kTokyo, 10}), 0u);
+  const proto::SentPair pair = *tokyo_->outgoing().sent_pair(kParis);
   EXPECT_EQ(pair.completed_for(), 4u);
   EXPECT_EQ(pair.completed_at(), 1u);
   EXPECT_EQ(pair.acknowledged(), 1u);
@@ -429,47 +440,49 @@ TEST_F(MovingTest, CompleteIsSaidOnceAndHeardByThatLifeOnly) {
 
 TEST_F(MovingTest, ABlockTravelsWithThePageAndIsTheReceiversToJudge) {
   const PageKey page = PageOf(1, 1, 1), other = PageOf(2, 1, 1);
-  ASSERT_TRUE(tokyo_->Inject({page, other}, now_).ok());
-  ASSERT_EQ(*tokyo_->Block("d1.example"), 1);
-  ASSERT_EQ(*paris_->Block("d2.example"), 0);
-  ASSERT_TRUE(
-      tokyo_->CutPages(kToParis, {HostOf(page), HostOf(other)}, 10).ok());
+  ASSERT_TRUE(tokyo_->incoming().Inject({page, other}, now_).ok());
+  ASSERT_EQ(*tokyo_->blocks().Block("d1.example"), 1);
+  ASSERT_EQ(*paris_->blocks().Block("d2.example"), 0);
+  ASSERT_TRUE(tokyo_->moves()
+                  .CutPages(kToParis, {HostOf(page), HostOf(other)}, 10)
+                  .ok());
   Deliver();
   // Not blocked in Paris: it is what it was before.
-  EXPECT_EQ(paris_->GetPage(page)->state(), proto::NEW);
-  EXPECT_EQ(paris_->GetPage(page)->place(), proto::READY);
+  EXPECT_EQ(paris_->records().GetPage(page)->state(), proto::NEW);
+  EXPECT_EQ(paris_->records().GetPage(page)->place(), proto::READY);
   // Blocked in Paris, and put back when it no longer is.
-  EXPECT_EQ(paris_->GetPage(other)->state(), proto::BLOCKED);
+  EXPECT_EQ(paris_->records().GetPage(other)->state(), proto::BLOCKED);
   EXPECT_EQ(paris_->totals().root, kSeedCash);
-  EXPECT_EQ(*paris_->Unblock("d2.example"), 1);
-  EXPECT_EQ(paris_->GetPage(other)->state(), proto::NEW);
+  EXPECT_EQ(*paris_->blocks().Unblock("d2.example"), 1);
+  EXPECT_EQ(paris_->records().GetPage(other)->state(), proto::NEW);
 }
 
 TEST_F(MovingTest, GainsWaitApartUntilTheyAreReleased) {
   const PageKey page = PageOf(1, 1, 1);
-  ASSERT_TRUE(tokyo_->Inject({page}, now_).ok());
-  ASSERT_TRUE(tokyo_->OpenRound(now_).ok());
-  ASSERT_EQ(*tokyo_->Claim(*tokyo_->Top(1, 1)), 1);
-  ASSERT_TRUE(tokyo_->PayRoot().ok());
-  ASSERT_TRUE(tokyo_->SetPhase(proto::FETCH).ok());
+  ASSERT_TRUE(tokyo_->incoming().Inject({page}, now_).ok());
+  ASSERT_TRUE(tokyo_->round().Open(now_).ok());
+  ASSERT_EQ(*tokyo_->frontier().Claim(*tokyo_->frontier().Top(1, 1)), 1);
+  ASSERT_TRUE(tokyo_->round().PayRoot().ok());
+  ASSERT_TRUE(tokyo_->round().SetPhase(proto::FETCH).ok());
   Completion done;
   done.page = page;
   done.outcome.set_state(proto::FETCHED);
   done.outlinks = {PageOf(2, 1, 1), PageOf(2, 1, 2)};
-  ASSERT_TRUE(tokyo_->Complete({done}, {}, {}).ok());
-  ASSERT_TRUE(tokyo_->SetPhase(proto::UPDATE).ok());
+  ASSERT_TRUE(tokyo_->round().Complete({done}, {}, {}).ok());
+  ASSERT_TRUE(tokyo_->round().SetPhase(proto::UPDATE).ok());
   Settlement batch;
   batch.cursor = std::max(done.outlinks[0], done.outlinks[1]).bytes;
   batch.gains.emplace_back(kParis, Found{done.outlinks[0], kSeedCash / 2});
   batch.remote.emplace_back(kParis, Found{done.outlinks[1], kSeedCash / 2});
-  ASSERT_TRUE(tokyo_->Settle(batch, {now_}).ok());
-  EXPECT_EQ(tokyo_->journal().counts().sent_to().at(2), 1);
+  ASSERT_TRUE(tokyo_->round().Settle(batch, {now_}).ok());
+  EXPECT_EQ(tokyo_->round().journal().counts().sent_to().at(2), 1);
   EXPECT_EQ(tokyo_->totals().outbox_urls.at(kParis), 2);
-  EXPECT_EQ(tokyo_->CutOutbox(kToParis, 10)->batch.urls_size(), 1);
-  EXPECT_TRUE(absl::IsNotFound(tokyo_->CutOutbox(kToParis, 10).status()));
-  EXPECT_EQ(*tokyo_->ReleaseGains(), 1);
-  EXPECT_EQ(*tokyo_->ReleaseGains(), 0);
-  EXPECT_EQ(tokyo_->CutOutbox(kToParis, 10)->batch.urls_size(), 1);
+  EXPECT_EQ(tokyo_->outgoing().CutOutbox(kToParis, 10)->batch.urls_size(), 1);
+  EXPECT_TRUE(
+      absl::IsNotFound(tokyo_->outgoing().CutOutbox(kToParis, 10).status()));
+  EXPECT_EQ(*tokyo_->waiting().ReleaseGains(), 1);
+  EXPECT_EQ(*tokyo_->waiting().ReleaseGains(), 0);
+  EXPECT_EQ(tokyo_->outgoing().CutOutbox(kToParis, 10)->batch.urls_size(), 1);
   EXPECT_EQ(tokyo_->totals().outbox, kSeedCash);
 }
 

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
 
 std::vector<PageKey> Top(CrawlDb& db, size_t width) {
-  const Selection selection = *db.Top(width, width);
+  const Selection selection = *db.frontier().Top(width, width);
   std::vector<PageKey> pages;
   for (const FrontierPage& p : selection.pages) pages.push_back(p.page);
   return pages;
@@ -31,12 +31,13 @@ TEST(OrderTest, BreadthFirstTakesTheShallowPageBeforeTheRichOne) {
   const PageKey deep = PageOf(0, 0, 1), shallow = PageOf(0, 0, 2),
                 seed = PageOf(0, 0, 3);
   ASSERT_TRUE(
-      db->PutIfAbsent({{deep, 1'000'000, 300}, {shallow, 1, 1}, {seed, 0, 0}},
-                      {kNow})
+      db->incoming()
+          .PutIfAbsent({{deep, 1'000'000, 300}, {shallow, 1, 1}, {seed, 0, 0}},
+                       {kNow})
           .ok());
   EXPECT_THAT(Top(*db, 3), ElementsAre(seed, shallow, deep));
   // More cash, and a shorter way: it stays where it is.
-  ASSERT_TRUE(db->PutIfAbsent({{deep, 1'000'000, 0}}, {kNow}).ok());
+  ASSERT_TRUE(db->incoming().PutIfAbsent({{deep, 1'000'000, 0}}, {kNow}).ok());
   EXPECT_THAT(Top(*db, 3), ElementsAre(seed, shallow, deep));
   EXPECT_EQ(model::FailedChecks(*db, true), "");
 }
@@ -46,10 +47,12 @@ TEST(OrderTest, RandomOrderHasNothingToDoWithCashOrDepth) {
   auto poor = OpenSmallDb(poor_folder.path(), Order::kRandom);
   auto rich = OpenSmallDb(rich_folder.path(), Order::kRandom);
   for (int i = 0; i < 50; ++i) {
-    ASSERT_TRUE(poor->PutIfAbsent({{PageOf(0, 0, i), 1, 1}}, {kNow}).ok());
-    ASSERT_TRUE(rich->PutIfAbsent({{PageOf(0, 0, i), 1 << i % 20,
-                                    static_cast<uint32_t>(i)}},
-                                  {kNow})
+    ASSERT_TRUE(
+        poor->incoming().PutIfAbsent({{PageOf(0, 0, i), 1, 1}}, {kNow}).ok());
+    ASSERT_TRUE(rich->incoming()
+                    .PutIfAbsent({{PageOf(0, 0, i), 1 << i % 20,
+                                   static_cast<uint32_t>(i)}},
+                                 {kNow})
                     .ok());
   }
   EXPECT_EQ(Top(*poor, 50), Top(*rich, 50));
@@ -72,7 +75,7 @@ TEST(OrderTest, TheFirstPageFixesTheOrder) {
   OpenSmallDb(folder.path(), Order::kRandom).reset();
   {
     auto db = OpenSmallDb(folder.path(), Order::kBreadthFirst);
-    ASSERT_TRUE(db->Inject({PageOf(0, 0, 1)}, kNow).ok());
+    ASSERT_TRUE(db->incoming().Inject({PageOf(0, 0, 1)}, kNow).ok());
   }
   const absl::Status refused =
       CrawlDb::Open({.folder = folder.path(), .order = Order::kOpic}).status();

@@ -131,23 +131,24 @@ std::string RoundVerb(const Step& step, Dice& dice, Model& model, CrawlDb* db) {
     case proto::NO_ROUND:
       model.phase = proto::GENERATE;
       ++model.round;
-      return db ? Problem("OpenRound", db->OpenRound(now)) : "";
+      return db ? Problem("OpenRound", db->round().Open(now)) : "";
 
     case proto::GENERATE: {
       if (model.root_has_paid) {
         model.phase = proto::FETCH;
-        return db ? Problem("SetPhase", db->SetPhase(proto::FETCH)) : "";
+        return db ? Problem("SetPhase", db->round().SetPhase(proto::FETCH))
+                  : "";
       }
       if (dice.Chance(30)) {
         model.PayRoot();
-        return db ? Problem("PayRoot", db->PayRoot()) : "";
+        return db ? Problem("PayRoot", db->round().PayRoot()) : "";
       }
       const size_t width = 1 + dice.Roll(20);
       const size_t per_host = 1 + dice.Roll(4);
       const std::vector<std::string> chosen = model.Top(width, per_host);
       model.Claim(chosen);
       if (db == nullptr) return "";
-      auto selection = db->Top(width, per_host);
+      auto selection = db->frontier().Top(width, per_host);
       if (!selection.ok()) return Problem("Top", selection.status());
       std::vector<std::string> got;
       for (const auto& p : selection->pages) got.push_back(p.page.bytes);
@@ -155,7 +156,7 @@ std::string RoundVerb(const Step& step, Dice& dice, Model& model, CrawlDb* db) {
         return fmt::format("Top chose {} pages, the model {}", got.size(),
                            chosen.size());
       }
-      auto claimed = db->Claim(*selection);
+      auto claimed = db->frontier().Claim(*selection);
       if (!claimed.ok()) return Problem("Claim", claimed.status());
       if (*claimed != static_cast<int64_t>(chosen.size())) {
         return fmt::format("Claim took {} of {}", *claimed, chosen.size());
@@ -166,12 +167,13 @@ std::string RoundVerb(const Step& step, Dice& dice, Model& model, CrawlDb* db) {
     case proto::FETCH: {
       if (open.empty()) {
         model.phase = proto::UPDATE;
-        return db ? Problem("SetPhase", db->SetPhase(proto::UPDATE)) : "";
+        return db ? Problem("SetPhase", db->round().SetPhase(proto::UPDATE))
+                  : "";
       }
       if (dice.Chance(15)) {
         open = dice.Some(open, 5);
         model.Release(open);
-        return db ? Problem("Release", db->Release(open)) : "";
+        return db ? Problem("Release", db->frontier().Release(open)) : "";
       }
       std::vector<Completion> completions;
       for (PageKey& page : dice.Some(open, 6)) {
@@ -184,19 +186,21 @@ std::string RoundVerb(const Step& step, Dice& dice, Model& model, CrawlDb* db) {
       if (db == nullptr) return "";
       proto::ArchiveState archive;
       archive.add_open()->set_length(step.number);
-      return Problem("Complete",
-                     db->Complete(completions, hosts, archive).status());
+      return Problem(
+          "Complete",
+          db->round().Complete(completions, hosts, archive).status());
     }
 
     default: {
       const std::vector<Found> targets = model.Unsettled();
       if (targets.empty()) {
         model.CloseRound();
-        return db ? Problem("CloseRound", db->CloseRound("{}")) : "";
+        return db ? Problem("CloseRound", db->round().Close("{}")) : "";
       }
       const Settlement settlement = DrawSettlement(dice, targets);
       model.Settle(settlement, moment);
-      return db ? Problem("Settle", db->Settle(settlement, moment).status())
+      return db ? Problem("Settle",
+                          db->round().Settle(settlement, moment).status())
                 : "";
     }
   }
@@ -214,7 +218,7 @@ std::string BlockVerb(Dice& dice, Model& model, CrawlDb* db) {
         1)[0];
   const int64_t expected = lift ? model.Unblock(domain) : model.Block(domain);
   if (db == nullptr) return "";
-  auto moved = lift ? db->Unblock(domain) : db->Block(domain);
+  auto moved = lift ? db->blocks().Unblock(domain) : db->blocks().Block(domain);
   if (!moved.ok()) return Problem("Block", moved.status());
   if (*moved == expected) return "";
   return fmt::format("{} {} moved {} pages, expected {}",
@@ -287,7 +291,8 @@ std::string ReceiveVerb(const Delivery& delivery, const Moment& moment,
       delivery.from.site, delivery.from.incarnation)];
   model.Receive(delivery, moment);
   if (db == nullptr) return "";
-  const absl::StatusOr<Receipt> receipt = db->Receive(delivery, moment);
+  const absl::StatusOr<Receipt> receipt =
+      db->incoming().Receive(delivery, moment);
   if (delivery.sequence > last + 1) {
     return absl::IsOutOfRange(receipt.status()) ? "" : "Receive of a later one";
   }
@@ -304,20 +309,22 @@ std::string MovingVerb(Dice& dice, SiteId site, Model& model, CrawlDb* db) {
   switch (dice.Roll(10)) {
     case 0:
       model.ClosePair(site);
-      return db ? Problem("ClosePair", db->ClosePair(site)) : "";
+      return db ? Problem("ClosePair", db->outgoing().ClosePair(site)) : "";
     case 1:
       model.ReleaseGains();
-      return db ? Problem("ReleaseGains", db->ReleaseGains().status()) : "";
+      return db ? Problem("ReleaseGains", db->waiting().ReleaseGains().status())
+                : "";
     case 2:
       model.SweepDeferred();
       return db ? Problem("SweepDeferred",
-                          db->SweepDeferred(&Model::OwnerOf).status())
+                          db->waiting().SweepDeferred(&Model::OwnerOf).status())
                 : "";
     case 3: {
       if (peer.incarnation == 0) return "";
       const auto epoch = 1 + uint64_t(dice.Roll(20));
       model.CutComplete(site, epoch);
-      return db ? Problem("CutComplete", db->CutComplete(peer, epoch)) : "";
+      return db ? Problem("CutComplete", db->moves().CutComplete(peer, epoch))
+                : "";
     }
     default: {
       if (peer.incarnation == 0) return "";
@@ -328,7 +335,7 @@ std::string MovingVerb(Dice& dice, SiteId site, Model& model, CrawlDb* db) {
       const size_t before = model.sending[site].size();
       model.CutPages(site, hosts, most);
       if (db == nullptr) return "";
-      const auto cut = db->CutPages(peer, hosts, most);
+      const auto cut = db->moves().CutPages(peer, hosts, most);
       if (!cut.ok()) return Problem("CutPages", cut.status());
       return (cut->sequence != 0) == (model.sending[site].size() > before)
                  ? ""
@@ -348,7 +355,7 @@ std::string ExchangeVerb(Dice& dice, SiteId site, const Moment& moment,
                               ? peer.incarnation
                               : 1 + uint64_t(dice.Roll(3))};
       model.OpenPair(to);
-      return db ? Problem("OpenPair", db->OpenPair(to)) : "";
+      return db ? Problem("OpenPair", db->outgoing().OpenPair(to)) : "";
     }
     case 1:
     case 2: {
@@ -356,7 +363,7 @@ std::string ExchangeVerb(Dice& dice, SiteId site, const Moment& moment,
       const bool empty = model.outbox[site].empty();
       model.CutOutbox(site, 3);
       if (db == nullptr) return "";
-      const absl::Status status = db->CutOutbox(peer, 3).status();
+      const absl::Status status = db->outgoing().CutOutbox(peer, 3).status();
       if (empty) return absl::IsNotFound(status) ? "" : "CutOutbox of nothing";
       return Problem("CutOutbox", status);
     }
@@ -366,7 +373,8 @@ std::string ExchangeVerb(Dice& dice, SiteId site, const Moment& moment,
                                 ? model.sending[site].begin()->first
                                 : model.sequences[site];  // All of them.
       model.Acknowledge(site, last);
-      return db ? Problem("Acknowledge", db->Acknowledge(peer, last)) : "";
+      return db ? Problem("Acknowledge", db->outgoing().Acknowledge(peer, last))
+                : "";
     }
     case 4: {
       const SiteId to = site == kSites[0] ? kSites[1] : kSites[0];
@@ -374,19 +382,20 @@ std::string ExchangeVerb(Dice& dice, SiteId site, const Moment& moment,
       if (db == nullptr) return "";
       int n = 0;
       return Problem("Reroute",
-                     db->Reroute(
-                           site,
-                           [&](std::string_view) -> std::optional<SiteId> {
-                             switch (n++ % 3) {
-                               case 0:
-                                 return site;
-                               case 1:
-                                 return to;
-                               default:
-                                 return std::nullopt;
-                             }
-                           },
-                           moment)
+                     db->waiting()
+                         .Reroute(
+                             site,
+                             [&](std::string_view) -> std::optional<SiteId> {
+                               switch (n++ % 3) {
+                                 case 0:
+                                   return site;
+                                 case 1:
+                                   return to;
+                                 default:
+                                   return std::nullopt;
+                               }
+                             },
+                             moment)
                          .status());
     }
     case 5:
@@ -408,12 +417,14 @@ std::string OtherVerb(const Step& step, Dice& dice, Model& model, CrawlDb* db) {
     case 0: {
       const std::vector<PageKey> seeds = {dice.Page(), dice.Page()};
       model.Inject(seeds);
-      return db ? Problem("Inject", db->Inject(seeds, now).status()) : "";
+      return db ? Problem("Inject", db->incoming().Inject(seeds, now).status())
+                : "";
     }
     case 1: {
       const std::vector<Found> urls = DrawFound(dice, 10);
       model.PutIfAbsent(urls, moment);
-      return db ? Problem("PutIfAbsent", db->PutIfAbsent(urls, moment).status())
+      return db ? Problem("PutIfAbsent",
+                          db->incoming().PutIfAbsent(urls, moment).status())
                 : "";
     }
     case 2: {
@@ -423,26 +434,27 @@ std::string OtherVerb(const Step& step, Dice& dice, Model& model, CrawlDb* db) {
       model.WakeDuePages(ToMillis(now), kMost);
       std::erase_if(model.rests,
                     [&](const auto& r) { return r.second <= ToMillis(now); });
-      return db ? Problem("WakeDue", db->WakeDue(now, kMost, kMost).status())
+      return db ? Problem("WakeDue",
+                          db->frontier().WakeDue(now, kMost, kMost).status())
                 : "";
     }
     case 3: {
       if (dice.Chance(20)) {  // Changes nothing that anybody sees.
         if (db == nullptr) return "";
-        auto top = db->Top(1 + dice.Roll(20), 5);
+        auto top = db->frontier().Top(1 + dice.Roll(20), 5);
         return Problem("PutAside",
-                       top.ok() ? db->PutAside(*top) : top.status());
+                       top.ok() ? db->frontier().PutAside(*top) : top.status());
       }
       const HostUpdate update = DrawHost(dice, now);
       model.PutHost(update);
-      return db ? Problem("PutHost", db->PutHost(update)) : "";
+      return db ? Problem("PutHost", db->records().PutHost(update)) : "";
     }
     case 4: {
       const PageKey page = dice.Page();
       const bool known = model.pages.contains(page.bytes);
       model.Forget(page);
       if (db == nullptr) return "";
-      const absl::Status status = db->Forget(page);
+      const absl::Status status = db->records().Forget(page);
       if (!known)
         return absl::IsNotFound(status) ? "" : "Forget: " + status.ToString();
       return Problem("Forget", status);
@@ -452,11 +464,13 @@ std::string OtherVerb(const Step& step, Dice& dice, Model& model, CrawlDb* db) {
       if (dice.Chance(30)) {
         model.SendDeferred(site, page);
         return db ? Problem("SendDeferred",
-                            db->SendDeferred({std::pair(site, page)}))
+                            db->waiting().SendDeferred({std::pair(site, page)}))
                   : "";
       }
       model.Undefer(page, moment);
-      return db ? Problem("Undefer", db->Undefer({page}, moment).status()) : "";
+      return db ? Problem("Undefer",
+                          db->waiting().Undefer({page}, moment).status())
+                : "";
     }
     default:
       return ExchangeVerb(dice, site, moment, model, db);
@@ -500,7 +514,7 @@ std::unique_ptr<CrawlDb> OpenSmallDb(const std::string& folder,
 }
 
 std::string FailedChecks(CrawlDb& db, bool full) {
-  const auto checks = db.Verify(full);
+  const auto checks = db.checks().Verify(full);
   if (!checks.ok()) return checks.status().ToString();
   std::string failed;
   for (const Check& check : *checks) {
@@ -522,8 +536,8 @@ std::string DoRandomVerb(const Step& step, Model& model, CrawlDb* db) {
 
 std::string Compare(const Model& model, CrawlDb& db) {
   std::map<std::string, proto::PageRecord> pages;
-  absl::Status status =
-      db.ScanPages(PageKey{}, [&](std::string_view key, const auto& record) {
+  absl::Status status = db.records().ScanPages(
+      PageKey{}, [&](std::string_view key, const auto& record) {
         pages.emplace(key, record);
         return true;
       });
@@ -537,7 +551,7 @@ std::string Compare(const Model& model, CrawlDb& db) {
     const std::string difference = ComparePage(key, page, pages[key]);
     if (!difference.empty()) return difference;
   }
-  const auto blocked = db.Blocked();
+  const auto blocked = db.blocks().Blocked();
   if (!blocked.ok()) return blocked.status().ToString();
   if (*blocked !=
       std::vector<std::string>(model.blocked.begin(), model.blocked.end())) {
@@ -550,17 +564,17 @@ std::string Compare(const Model& model, CrawlDb& db) {
                        totals.ToProto().ShortDebugString(),
                        db.totals().ToProto().ShortDebugString());
   }
-  auto list = db.FetchList(PageKey{}, 10'000);
+  auto list = db.round().FetchList(PageKey{}, 10'000);
   if (!list.ok()) return list.status().ToString();
   std::vector<std::string> open;
   for (const PageKey& page : *list) open.push_back(page.bytes);
   if (open != model.FetchList()) return "the fetch list differs";
-  if (db.journal().phase() != model.phase ||
-      db.journal().number() != model.round ||
-      db.journal().cursor() != model.cursor) {
-    return "the journal differs: " + db.journal().ShortDebugString();
+  if (db.round().journal().phase() != model.phase ||
+      db.round().journal().number() != model.round ||
+      db.round().journal().cursor() != model.cursor) {
+    return "the journal differs: " + db.round().journal().ShortDebugString();
   }
-  auto deferred = db.TopDeferred(10'000);
+  auto deferred = db.waiting().TopDeferred(10'000);
   if (!deferred.ok()) return deferred.status().ToString();
   int64_t last = std::numeric_limits<int64_t>::max();
   for (const Found& url : *deferred) {
@@ -572,7 +586,7 @@ std::string Compare(const Model& model, CrawlDb& db) {
     last = url.cash;
   }
   for (SiteId site : kSites) {
-    auto cuts = db.Sending(site);
+    auto cuts = db.outgoing().Sending(site);
     if (!cuts.ok()) return cuts.status().ToString();
     std::vector<uint64_t> expected, got;
     if (const auto it = model.sending.find(site); it != model.sending.end()) {
@@ -581,7 +595,7 @@ std::string Compare(const Model& model, CrawlDb& db) {
     }
     for (const OutboxCut& cut : *cuts) got.push_back(cut.sequence);
     if (expected != got) return "what is being sent differs";
-    const auto pair = db.sent_pair(site);
+    const auto pair = db.outgoing().sent_pair(site);
     if (!pair.ok()) return pair.status().ToString();
     const auto told = model.completed.find(site);
     if (pair->completed_for() !=
@@ -590,7 +604,7 @@ std::string Compare(const Model& model, CrawlDb& db) {
     }
   }
   for (const auto& [from, epoch] : model.completed_by) {
-    const auto by = db.completed_for({from.first, from.second});
+    const auto by = db.incoming().completed_for({from.first, from.second});
     if (!by.ok() || *by != epoch) return "who has completed differs";
   }
   return FailedChecks(db, /*full=*/false) + FailedChecks(db, /*full=*/true);

@@ -2,7 +2,7 @@
 // with the store that lies under it.
 #include <gtest/gtest.h>
 
-#include "storage/crawl_db/page_moves.h"
+#include "storage/crawl_db/page_rows.h"
 #include "storage/crawl_db/store.h"
 #include "tests/storage/crawl_db/random_verbs.h"
 #include "tests/temporary_folder.h"
@@ -19,7 +19,7 @@ class VerifyTest : public testing::Test {
     std::vector<Found> urls;
     for (int i = 0; i < 40; ++i)
       urls.push_back({PageOf(i % 3, i % 2, i), 100 + i});
-    EXPECT_TRUE(db->PutIfAbsent(urls, {now_}).ok());
+    EXPECT_TRUE(db->incoming().PutIfAbsent(urls, {now_}).ok());
     EXPECT_EQ(model::FailedChecks(*db, /*full=*/true), "");
   }
 
@@ -28,7 +28,7 @@ class VerifyTest : public testing::Test {
     auto store = *Store::Open(folder_.path(), {});
     Edit edit;
     change(*store, edit);
-    ASSERT_TRUE(store->Commit(edit, true).ok());
+    ASSERT_TRUE(store->Commit(edit).ok());
   }
 
   // What the check says after the damage: incremental, and full.
@@ -46,8 +46,8 @@ class VerifyTest : public testing::Test {
 TEST_F(VerifyTest, APageThatIsNowhereIsNamed) {
   Break([&](Store& store, Edit& edit) {
     edit.Delete(Column::kFrontier,
-                 keys::ActiveFrontier(
-                     store.StepOf(page_, *store.GetPage(page_)), page_));
+                keys::ActiveFrontier(store.StepOf(page_, *store.GetPage(page_)),
+                                     page_));
   });
   const auto [changed, full] = Verify();
   EXPECT_NE(changed.find("example,d1,h1,)http/p1 is READY but in"),
@@ -71,8 +71,7 @@ TEST_F(VerifyTest, APageOnTheWrongStepIsFound) {
   Break([&](Store& store, Edit& edit) {
     const uint8_t step = store.StepOf(page_, *store.GetPage(page_));
     edit.Delete(Column::kFrontier, keys::ActiveFrontier(step, page_));
-    edit.Put(Column::kFrontier, keys::ActiveFrontier(step + 1, page_),
-              {});
+    edit.Put(Column::kFrontier, keys::ActiveFrontier(step + 1, page_), {});
   });
   const auto [changed, full] = Verify();
   EXPECT_NE(changed, "");
@@ -100,15 +99,16 @@ TEST_F(VerifyTest, APageAsideOfAHostThatDoesNotRestIsFound) {
 
 TEST_F(VerifyTest, WhatTheCallerFindsIsLookedAtAgain) {
   auto db = model::OpenSmallDb(folder_.path());
-  ASSERT_TRUE(db->PutIfAbsent({Found{PageOf(2, 2, 39), 1}}, {now_}).ok());
+  ASSERT_TRUE(
+      db->incoming().PutIfAbsent({Found{PageOf(2, 2, 39), 1}}, {now_}).ok());
   int looks = 0;
   const auto look = [&](std::string_view, const proto::PageRecord&) {
     ++looks;
     return false;
   };
-  ASSERT_TRUE(db->Verify(false, look).ok());
+  ASSERT_TRUE(db->checks().Verify(false, look).ok());
   EXPECT_EQ(looks, 1);
-  ASSERT_TRUE(db->Verify(false, look).ok());
+  ASSERT_TRUE(db->checks().Verify(false, look).ok());
   EXPECT_EQ(looks, 2);
 }
 

@@ -50,7 +50,7 @@ TEST_F(BackupTest, ARestoredBackupIsTheSameSiteInAnotherLife) {
   proto::SiteIdentity identity;
   identity.set_name("tokyo");
   identity.set_incarnation(7);
-  ASSERT_TRUE(store->crawl_db().SetIdentity(identity).ok());
+  ASSERT_TRUE(store->crawl_db().records().SetIdentity(identity).ok());
   const auto size = store->BackUp(In("backup"));
   ASSERT_TRUE(size.ok()) << size.status();
   EXPECT_GT(size->files, 2);
@@ -60,9 +60,9 @@ TEST_F(BackupTest, ARestoredBackupIsTheSameSiteInAnotherLife) {
   auto restored = Open(In("restored"));
   EXPECT_EQ(FailedChecks(*restored), "");
   EXPECT_EQ(restored->crawl_db().totals(), store->crawl_db().totals());
-  EXPECT_EQ(restored->crawl_db().identity()->name(), "tokyo");
-  EXPECT_NE(restored->crawl_db().identity()->incarnation(), 7u);
-  EXPECT_EQ(store->crawl_db().identity()->incarnation(), 7u);
+  EXPECT_EQ(restored->crawl_db().records().identity()->name(), "tokyo");
+  EXPECT_NE(restored->crawl_db().records().identity()->incarnation(), 7u);
+  EXPECT_EQ(store->crawl_db().records().identity()->incarnation(), 7u);
   // Both go on.
   CrawlSampleRound(*restored, 100, 5, [] {});
   CrawlSampleRound(*store, 200, 5, [] {});
@@ -103,8 +103,8 @@ TEST_F(BackupTest, LargeNotesAreInItToo) {
   CrawlSampleRound(*store, 0, 5, [] {});
   std::string large;
   for (int64_t i = 0; i < 200'000; ++i) large += std::to_string(i * 7919);
-  ASSERT_TRUE(store->crawl_db().PutNote("sent_urls", "before").ok());
-  ASSERT_TRUE(store->crawl_db().PutNote("sent_urls", large).ok());
+  ASSERT_TRUE(store->crawl_db().records().PutNote("sent_urls", "before").ok());
+  ASSERT_TRUE(store->crawl_db().records().PutNote("sent_urls", large).ok());
   ASSERT_TRUE(store->BackUp(In("backup")).ok());
   const auto is_blob = [](const fs::directory_entry& file) {
     return file.path().extension() == ".blob";
@@ -114,7 +114,7 @@ TEST_F(BackupTest, LargeNotesAreInItToo) {
       1);
   ASSERT_TRUE(RestoreBackup(In("backup"), In("restored")).ok());
   auto restored = Open(In("restored"));
-  EXPECT_EQ(*restored->crawl_db().GetNote("sent_urls"), large);
+  EXPECT_EQ(*restored->crawl_db().records().GetNote("sent_urls"), large);
   EXPECT_EQ(FailedChecks(*restored), "");
 }
 

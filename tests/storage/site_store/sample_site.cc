@@ -21,14 +21,15 @@ const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
 // Injects the seeds and opens a round with whatever there is, up to its fetch
 // phase.
 void OpenSampleRound(CrawlDb& db, const std::vector<PageKey>& seeds) {
-  Must(db.Inject(seeds, kNow).status());
-  if (db.journal().phase() == proto::NO_ROUND) Must(db.OpenRound(kNow));
-  if (db.journal().phase() == proto::GENERATE) {
-    if (!db.journal().root_has_paid()) {
-      Must(db.Claim(*db.Top(100, 100)).status());
+  Must(db.incoming().Inject(seeds, kNow).status());
+  if (db.round().journal().phase() == proto::NO_ROUND)
+    Must(db.round().Open(kNow));
+  if (db.round().journal().phase() == proto::GENERATE) {
+    if (!db.round().journal().root_has_paid()) {
+      Must(db.frontier().Claim(*db.frontier().Top(100, 100)).status());
     }
-    Must(db.PayRoot());
-    Must(db.SetPhase(proto::FETCH));
+    Must(db.round().PayRoot());
+    Must(db.round().SetPhase(proto::FETCH));
   }
 }
 
@@ -81,14 +82,15 @@ void CrawlSampleRound(SiteStore& store, int first, int pages,
   CrawlDb& db = store.crawl_db();
   std::vector<PageKey> seeds;
   for (int i = 0; i < pages; ++i) seeds.push_back(SamplePage(first + i));
-  if (db.journal().phase() <= proto::FETCH) OpenSampleRound(db, seeds);
-  const std::vector<PageKey> open = *db.FetchList(PageKey{}, 1000);
+  if (db.round().journal().phase() <= proto::FETCH) OpenSampleRound(db, seeds);
+  const std::vector<PageKey> open = *db.round().FetchList(PageKey{}, 1000);
   for (const PageKey& page : open) {
     Must(store.Complete({FetchSample(store, page)}, {}).status());
     committed();
   }
-  if (db.journal().phase() == proto::FETCH) Must(db.SetPhase(proto::UPDATE));
-  Must(db.CloseRound("{}"));
+  if (db.round().journal().phase() == proto::FETCH)
+    Must(db.round().SetPhase(proto::UPDATE));
+  Must(db.round().Close("{}"));
 }
 
 }  // namespace gannet::storage

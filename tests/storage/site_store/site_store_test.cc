@@ -60,7 +60,7 @@ TEST_F(SiteStoreTest, CompletedPagesLeadToTheirRecordsAfterAReopen) {
   CrawlSample(*Open(), 10);
   auto store = Open();
   EXPECT_EQ(FailedChecks(*store, true), "");
-  const auto record = store->crawl_db().GetPage(SamplePage(3));
+  const auto record = store->crawl_db().records().GetPage(SamplePage(3));
   ASSERT_TRUE(record.ok());
   const auto read = store->archive().Read({FileNumber{record->archive().file()},
                                            record->archive().offset(),
@@ -104,7 +104,7 @@ TEST_F(SiteStoreTest, CommitsFromManyThreadsLeaveTheArchivesFullLength) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  const auto state = store->crawl_db().archive_state();
+  const auto state = store->crawl_db().records().archive_state();
   EXPECT_EQ(state->open(state->open_size() - 1).length(),
             fs::file_size(OnlyWarc()));
 }
@@ -129,7 +129,7 @@ TEST_F(SiteStoreTest, APositionOfAnotherUrlBreaksI2) {
   // Page 9 is still in the open round: complete it with page 0's position.
   Completion wrong;
   wrong.page = SamplePage(9);
-  wrong.outcome = *store->crawl_db().GetPage(SamplePage(0));
+  wrong.outcome = *store->crawl_db().records().GetPage(SamplePage(0));
   ASSERT_EQ(*store->Complete({wrong}, {}), 1);
   EXPECT_NE(FailedChecks(*store, false).find("another URL"), std::string::npos);
 }

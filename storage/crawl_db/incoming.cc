@@ -1,15 +1,18 @@
-// What other sites send: each batch is applied once, however often it comes,
-// for its number is stored in the same write. That write is synced before the
-// sender is told, so that what it forgets is not lost.
+#include "storage/crawl_db/incoming.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <random>
 #include <set>
 
 #include "storage/crawl_db/admission.h"
-#include "storage/crawl_db/crawl_db.h"
+#include "storage/crawl_db/host_rows.h"
+#include "storage/crawl_db/page_rows.h"
+#include "storage/crawl_db/pair_rows.h"
 #include "storage/crawl_db/sorted.h"
 #include "storage/crawl_db/store.h"
+#include "storage/crawl_db/waiting_rows.h"
 
 namespace gannet::storage {
 namespace {
@@ -77,28 +80,122 @@ HostUpdate Arrived(const HostUpdate& moved, const Moment& moment) {
   return host;
 }
 
+// Counts what others send; kInvalidArgument if it cannot be.
+absl::Status AddReceived(Edit& edit, const Found& url) {
+  if (url.cash < 0 || url.cash > kMostCash - edit.delta.received) {
+    return absl::InvalidArgumentError("a found URL's cash is out of range");
+  }
+  if (!IsPageKey(url.page.bytes)) {
+    return absl::InvalidArgumentError("a found URL has no page key");
+  }
+  edit.delta.received += url.cash;
+  return absl::OkStatus();
+}
+
+absl::Status AddTakenOver(Edit& edit, int64_t cash) {
+  if (cash < 0 || cash > kMostCash - edit.delta.taken_over) {
+    return absl::InvalidArgumentError("a page's cash is out of range");
+  }
+  edit.delta.taken_over += cash;
+  return absl::OkStatus();
+}
+
+absl::Status CheckRoomFor(Store& store, int64_t received) {
+  if (received >= 0 && store.totals().Held() <= kMostCash - received) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError("more cash sent than a web can have");
+}
+
 }  // namespace
 
-absl::StatusOr<uint64_t> CrawlDb::completed_for(const Peer& from) {
+absl::StatusOr<PutCounts> Incoming::Inject(absl::Span<const PageKey> seeds,
+                                           absl::Time now) {
+  std::vector<PageKey> distinct(seeds.begin(), seeds.end());
+  std::sort(distinct.begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  for (const PageKey& seed : distinct) {
+    if (!IsPageKey(seed.bytes)) {
+      return absl::InvalidArgumentError("a seed has no page key");
+    }
+  }
+
+  const std::vector<std::string_view> pages = PagesOf(distinct);
+  PutCounts counts;
+  {
+    StripeLocks locks(store_.stripes(), pages);
+    auto records = store_.GetPages(pages);
+    if (!records.ok()) return records.status();
+    Edit edit;
+    counts.known = static_cast<int64_t>(seeds.size() - distinct.size());
+    for (size_t i = 0; i < distinct.size(); ++i) {
+      if ((*records)[i].has_value()) {
+        ++counts.known;
+        continue;
+      }
+      if (store_.IsBlocked(distinct[i].bytes)) {
+        ++counts.blocked;
+        continue;
+      }
+      ++counts.added;
+      AddPage(store_, edit, Found{distinct[i], kSeedCash}, now);
+      edit.delta.injected += kSeedCash;
+    }
+    if (store_.totals().Held() > kMostCash - edit.delta.injected) {
+      return absl::OutOfRangeError(
+          fmt::format("too many seeds: at most {} fit a site's ledger",
+                      kMostCash / kSeedCash));
+    }
+    if (absl::Status status = store_.Commit(edit); !status.ok()) {
+      return status;
+    }
+  }
+  if (absl::Status s = store_.Sync(); !s.ok()) return s;
+  return counts;
+}
+
+absl::StatusOr<PutCounts> Incoming::PutIfAbsent(absl::Span<const Found> urls,
+                                                const Moment& moment) {
+  Edit edit;
+  for (const Found& url : urls) {
+    if (absl::Status s = AddReceived(edit, url); !s.ok()) return s;
+  }
+  if (absl::Status s = CheckRoomFor(store_, edit.delta.received); !s.ok())
+    return s;
+  const std::vector<Found> merged = SortedAndMerged({urls.begin(), urls.end()});
+  StripeLocks locks(store_.stripes(), PagesOf(merged));
+  absl::StatusOr<PutCounts> counts = AddFound(store_, edit, merged, moment);
+  if (!counts.ok()) return counts;
+  if (absl::Status status = store_.Commit(edit); !status.ok()) {
+    return status;
+  }
+  return counts;
+}
+
+absl::StatusOr<uint64_t> Incoming::completed_for(const Peer& from) {
   auto pair = received_pair(from);
   if (!pair.ok()) return pair.status();
   return pair->completed_for();
 }
 
-absl::StatusOr<proto::ReceivedPair> CrawlDb::received_pair(const Peer& from) {
-  proto::ReceivedPair pair;
-  absl::StatusOr<std::string> row = store_->Get(
-      Column::kMeta, keys::ReceivedPair(from.site, from.incarnation));
-  if (absl::IsNotFound(row.status())) return pair;
-  if (!row.ok()) return row.status();
-  if (!pair.ParseFromString(*row)) {
-    return absl::DataLossError("the sequence numbers cannot be decoded");
-  }
+absl::StatusOr<proto::ReceivedPair> Incoming::received_pair(const Peer& from) {
+  auto pair = GetReceivedPair(store_, from);
+  if (!pair.ok()) return pair;
+  if (absl::Status s = store_.Sync(); !s.ok()) return s;
   return pair;
 }
 
-absl::StatusOr<Receipt> CrawlDb::Receive(Delivery delivery,
-                                         const Moment& moment) {
+absl::StatusOr<Receipt> Incoming::Receive(Delivery delivery,
+                                          const Moment& moment) {
+  auto receipt = Apply(std::move(delivery), moment);
+  if (!receipt.ok()) return receipt;
+  // Also for a batch that came before: who took it may still be syncing.
+  if (absl::Status s = store_.Sync(); !s.ok()) return s;
+  return receipt;
+}
+
+absl::StatusOr<Receipt> Incoming::Apply(Delivery delivery,
+                                        const Moment& moment) {
   Edit edit;
   absl::Status cash;
   for (const Found& url : delivery.mine) {
@@ -110,14 +207,14 @@ absl::StatusOr<Receipt> CrawlDb::Receive(Delivery delivery,
   for (const proto::MovedPage& page : delivery.moved) {
     if (cash.ok()) cash = AddTakenOver(edit, page.record().cash());
   }
-  for (const Settlement::Drop& drop : delivery.dropped_moved) {
+  for (const Drop& drop : delivery.dropped_moved) {
     if (cash.ok()) cash = AddTakenOver(edit, drop.cash);
     edit.delta.dropped[drop.reason] += drop.cash;
     edit.delta.dropped_urls += drop.urls;
   }
   if (!cash.ok()) return cash;
   if (absl::Status s = CheckMoved(delivery); !s.ok()) return s;
-  for (const Settlement::Drop& drop : delivery.dropped) {
+  for (const Drop& drop : delivery.dropped) {
     edit.delta.received += drop.cash;
     edit.delta.dropped[drop.reason] += drop.cash;
     edit.delta.dropped_urls += drop.urls;
@@ -126,24 +223,24 @@ absl::StatusOr<Receipt> CrawlDb::Receive(Delivery delivery,
   // The number of one batch must be seen by the next.
   MutexLock one_at_a_time(&receive_mu_);
   std::vector<std::string_view> pages = PagesOf(mine);
-  for (const auto& [site, url] : delivery.forwarded) {
-    pages.push_back(url.page.bytes);
-  }
+  std::set<SiteId> sites;
+  for (const auto& [site, url] : delivery.forwarded) sites.insert(site);
   for (const proto::MovedPage& page : delivery.moved) {
     pages.push_back(page.page());
   }
   for (const HostUpdate& update : delivery.hosts) {
     pages.push_back(update.host.bytes);
   }
-  StripeLocks locks(*store_, pages);
-  const auto self = identity();
+  StripeLocks locks(store_.stripes(), pages);
+  PairLocks pairs(store_.pairs(), std::move(sites));
+  const auto self = GetIdentity(store_);
   if (!self.ok()) return self.status();
   if (delivery.to_incarnation != 0 &&
       delivery.to_incarnation != self->incarnation()) {
     return absl::FailedPreconditionError(
         "this site has begun another life, and batches are numbered anew");
   }
-  auto pair = received_pair(delivery.from);
+  auto pair = GetReceivedPair(store_, delivery.from);
   if (!pair.ok()) return pair.status();
   Receipt receipt;
   receipt.last = pair->last();
@@ -154,29 +251,30 @@ absl::StatusOr<Receipt> CrawlDb::Receive(Delivery delivery,
                     delivery.sequence, pair->last() + 1));
   }
   const int64_t brought = Sum(edit.delta.received, edit.delta.taken_over);
-  if (absl::Status s = CheckRoomFor(brought); !s.ok()) return s;
+  if (absl::Status s = CheckRoomFor(store_, brought); !s.ok()) return s;
   if (delivery.cash_so_far != Sum(pair->cash(), brought)) {
     return absl::InvalidArgumentError(fmt::format(
         "batch {} brings {} units of cash, and the sender says {}",
         delivery.sequence, brought, Sum(delivery.cash_so_far, -pair->cash())));
   }
-  Settlement limits;
+  AdmissionLimits limits;
   limits.most_host_pages = delivery.most_host_pages;
-  Admission admission = Admission::OfDeferred(*this, limits);
-  auto counts = AddFound(edit, mine, moment, &admission, delivery.known_gain);
+  Admission admission = Admission::OfDeferred(store_, limits);
+  auto counts =
+      AddFound(store_, edit, mine, moment, &admission, delivery.known_gain);
   if (!counts.ok()) return counts.status();
   counts->dropped = admission.dropped();
-  if (absl::Status s = AddWaiting(edit, {}, delivery.forwarded); !s.ok()) {
+  if (absl::Status s = AddOutbox(store_, edit, delivery.forwarded); !s.ok()) {
     return s;
   }
   std::vector<proto::MovedPage> moved;
   for (const proto::MovedPage& page : delivery.moved) {
     moved.push_back(Arrived(page, moment));
   }
-  auto added = AddMoved(edit, std::move(moved), moment);
+  auto added = AddMoved(store_, edit, std::move(moved), moment);
   if (!added.ok()) return added.status();
   for (const HostUpdate& update : delivery.hosts) {
-    absl::Status s = AddMovedHost(edit, Arrived(update, moment));
+    absl::Status s = AddMovedHost(store_, edit, Arrived(update, moment));
     if (!s.ok()) return s;
   }
   if (delivery.complete_for != 0) {
@@ -191,12 +289,32 @@ absl::StatusOr<Receipt> CrawlDb::Receive(Delivery delivery,
   edit.PutMessage(
       Column::kMeta,
       keys::ReceivedPair(delivery.from.site, delivery.from.incarnation), *pair);
-  if (absl::Status s = store_->Commit(edit, /*sync=*/true); !s.ok()) return s;
+  if (absl::Status s = store_.Commit(edit); !s.ok()) return s;
   receipt.last = delivery.sequence;
   receipt.is_new = true;
   receipt.counts = *counts;
   receipt.moved = *added;
   return receipt;
+}
+
+absl::Status Incoming::Reincarnate() {
+  // A batch between the two would bring the old life's number into the new one.
+  MutexLock nothing_is_received(&receive_mu_);
+  absl::StatusOr<proto::SiteIdentity> identity = GetIdentity(store_);
+  if (!identity.ok()) return identity.status();
+  std::random_device random;
+  identity->set_incarnation(uint64_t{random()} << 32 | random());
+  Edit edit;
+  edit.PutMessage(Column::kMeta, keys::kIdentity, *identity);
+  // Who sends to this life begins at batch 1 (sending.cc).
+  const std::string prefix = keys::ReceivedPrefix();
+  const auto it = store_.Scan(Column::kMeta, prefix);
+  for (it->Seek(prefix); it->Valid(); it->Next()) {
+    edit.Delete(Column::kMeta, it->key());
+  }
+  if (!it->status().ok()) return it->status();
+  if (absl::Status s = store_.Commit(edit); !s.ok()) return s;
+  return store_.Sync();
 }
 
 }  // namespace gannet::storage

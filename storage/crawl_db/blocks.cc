@@ -3,11 +3,13 @@
 // in; then the known pages are moved, a small batch at a time, so that a domain
 // of millions holds up nobody. The list says how far that is: a process killed
 // in between finishes it when it opens the DB again.
+#include "storage/crawl_db/blocks.h"
+
 #include <algorithm>
 #include <functional>
 
-#include "storage/crawl_db/crawl_db.h"
-#include "storage/crawl_db/page_moves.h"
+#include "storage/crawl_db/page_record.h"
+#include "storage/crawl_db/page_rows.h"
 #include "storage/crawl_db/store.h"
 
 namespace gannet::storage {
@@ -37,7 +39,7 @@ absl::StatusOr<int64_t> MovePages(
   int64_t moved = 0;
   std::string from = prefix;
   for (bool more = true; more;) {
-    StripeLocks locks(store, {prefix});
+    StripeLocks locks(store.stripes(), {prefix});
     const auto it = store.Scan(Column::kPages, prefix, {.fill_cache = false});
     Edit edit;
     size_t seen = 0;
@@ -62,99 +64,102 @@ absl::StatusOr<int64_t> MovePages(
       edit.PutMessage(Column::kPages, page, record);
     }
     if (!it->status().ok()) return it->status();
-    if (absl::Status s = store.Commit(edit, /*sync=*/true); !s.ok()) return s;
+    if (absl::Status s = store.Commit(edit); !s.ok()) return s;
   }
   return moved;
 }
 
 }  // namespace
 
-absl::Status CrawlDb::SetBlockStage(
-    std::string_view domain, std::optional<proto::BlockList::Stage> stage) {
-  StripeLocks locks(*store_);  // All: nobody may add a page meanwhile.
-  absl::StatusOr<proto::BlockList> list = ReadList(*store_);
-  if (!list.ok()) return list.status();
-  auto& entries = *list->mutable_entries();
-  auto it =
-      std::find_if(entries.begin(), entries.end(),
-                   [&](const auto& entry) { return entry.domain() == domain; });
-  if (!stage.has_value()) {
-    if (it != entries.end()) entries.erase(it);
-  } else if (it != entries.end()) {
-    it->set_stage(*stage);
-  } else {
-    proto::BlockList::Entry* entry = list->add_entries();
-    entry->set_domain(std::string(domain));
-    entry->set_stage(*stage);
+absl::Status Blocks::SetStage(std::string_view domain,
+                              std::optional<proto::BlockList::Stage> stage) {
+  {
+    StripeLocks locks(
+        store_.stripes());  // All: nobody may add a page meanwhile.
+    absl::StatusOr<proto::BlockList> list = ReadList(store_);
+    if (!list.ok()) return list.status();
+    auto& entries = *list->mutable_entries();
+    auto it = std::find_if(
+        entries.begin(), entries.end(),
+        [&](const auto& entry) { return entry.domain() == domain; });
+    if (!stage.has_value()) {
+      if (it != entries.end()) entries.erase(it);
+    } else if (it != entries.end()) {
+      it->set_stage(*stage);
+    } else {
+      proto::BlockList::Entry* entry = list->add_entries();
+      entry->set_domain(std::string(domain));
+      entry->set_stage(*stage);
+    }
+    Edit edit;
+    edit.PutMessage(Column::kMeta, keys::kBlockList, *list);
+    if (absl::Status s = store_.Commit(edit); !s.ok()) return s;
+    store_.SetBlockList(*list);
   }
-  Edit edit;
-  edit.PutMessage(Column::kMeta, keys::kBlockList, *list);
-  if (absl::Status s = store_->Commit(edit, /*sync=*/true); !s.ok()) return s;
-  store_->SetBlockList(*list);
-  return absl::OkStatus();
+  return store_.Sync();
 }
 
 // Pages that were finished before, for whatever reason, stay as they are.
-absl::StatusOr<int64_t> CrawlDb::TakeOut(std::string_view domain) {
+absl::StatusOr<int64_t> Blocks::TakeOut(std::string_view domain) {
   const absl::StatusOr<std::string> prefix = BlockedPrefix(domain);
   if (!prefix.ok()) return prefix.status();
   auto moved = MovePages(
-      *store_, *prefix,
+      store_, *prefix,
       [&](Edit& edit, std::string_view page, proto::PageRecord& record) {
         if (record.place() == proto::FINISHED) return false;
-        LeavePlace(*store_, edit, page, record);
+        LeavePlace(store_, edit, page, record);
         MarkTakenOut(record);
         ++edit.delta.finished_pages;
         return true;
       });
   if (!moved.ok()) return moved;
-  absl::Status done = SetBlockStage(domain, proto::BlockList::IN_FORCE);
+  absl::Status done = SetStage(domain, proto::BlockList::IN_FORCE);
   if (!done.ok()) return done;
   return moved;
 }
 
 // A page that another entry of the list still blocks stays out. The others are
 // again what they were, but for their cash, which the root has paid out since.
-absl::StatusOr<int64_t> CrawlDb::PutBack(std::string_view domain) {
+absl::StatusOr<int64_t> Blocks::PutBack(std::string_view domain) {
   const absl::StatusOr<std::string> prefix = BlockedPrefix(domain);
   if (!prefix.ok()) return prefix.status();
   auto moved = MovePages(
-      *store_, *prefix,
+      store_, *prefix,
       [&](Edit& edit, std::string_view page, proto::PageRecord& record) {
-        if (!WasTakenOut(record) || store_->IsBlocked(page)) return false;
+        if (!WasTakenOut(record) || store_.IsBlocked(page)) return false;
         --edit.delta.finished_pages;
         UnmarkTakenOut(record);
-        EnterPlace(*store_, edit, page, record);
+        EnterPlace(store_, edit, page, record);
         return true;
       });
   if (!moved.ok()) return moved;
-  absl::Status done = SetBlockStage(domain, std::nullopt);
+  absl::Status done = SetStage(domain, std::nullopt);
   if (!done.ok()) return done;
   return moved;
 }
 
-absl::StatusOr<int64_t> CrawlDb::Block(std::string_view domain) {
+absl::StatusOr<int64_t> Blocks::Block(std::string_view domain) {
   if (auto prefix = BlockedPrefix(domain); !prefix.ok()) {
     return prefix.status();
   }
-  absl::Status begun = SetBlockStage(domain, proto::BlockList::TAKING_OUT);
+  absl::Status begun = SetStage(domain, proto::BlockList::TAKING_OUT);
   if (!begun.ok()) return begun;
   return TakeOut(domain);
 }
 
-absl::StatusOr<int64_t> CrawlDb::Unblock(std::string_view domain) {
+absl::StatusOr<int64_t> Blocks::Unblock(std::string_view domain) {
   absl::StatusOr<std::vector<std::string>> blocked = Blocked();
   if (!blocked.ok()) return blocked.status();
   if (std::find(blocked->begin(), blocked->end(), domain) == blocked->end()) {
     return absl::NotFoundError(std::string(domain) + " is not blocked");
   }
-  absl::Status begun = SetBlockStage(domain, proto::BlockList::PUTTING_BACK);
+  absl::Status begun = SetStage(domain, proto::BlockList::PUTTING_BACK);
   if (!begun.ok()) return begun;
   return PutBack(domain);
 }
 
-absl::Status CrawlDb::FinishBlocks() {
-  absl::StatusOr<proto::BlockList> list = ReadList(*store_);
+absl::Status Blocks::Finish() {
+  absl::StatusOr<proto::BlockList> list = ReadList(store_);
   if (!list.ok()) return list.status();
   for (const proto::BlockList::Entry& entry : list->entries()) {
     if (entry.stage() == proto::BlockList::IN_FORCE) continue;
@@ -166,8 +171,8 @@ absl::Status CrawlDb::FinishBlocks() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<std::string>> CrawlDb::Blocked() {
-  absl::StatusOr<proto::BlockList> list = ReadList(*store_);
+absl::StatusOr<std::vector<std::string>> Blocks::Blocked() {
+  absl::StatusOr<proto::BlockList> list = ReadList(store_);
   if (!list.ok()) return list.status();
   std::vector<std::string> domains;
   for (const proto::BlockList::Entry& entry : list->entries()) {
@@ -177,12 +182,11 @@ absl::StatusOr<std::vector<std::string>> CrawlDb::Blocked() {
   return domains;
 }
 
-uint64_t CrawlDb::block_changes() const { return store_->block_changes(); }
-absl::Status CrawlDb::broken() const { return store_->broken(); }
+uint64_t Blocks::block_changes() const { return store_.block_changes(); }
 
-bool CrawlDb::IsBlocked(const PageKey& page) {
-  StripeLocks locks(*store_, {page.bytes});
-  return store_->IsBlocked(page.bytes);
+bool Blocks::IsBlocked(const PageKey& page) {
+  StripeLocks locks(store_.stripes(), {page.bytes});
+  return store_.IsBlocked(page.bytes);
 }
 
 }  // namespace gannet::storage

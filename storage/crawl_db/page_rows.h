@@ -1,0 +1,68 @@
+// How a page becomes known, and how it enters and leaves the frontier and the
+// schedule: the rows that a move writes and the counts that it changes, in one
+// place, so that no verb can write one without the other (invariant I1). They
+// only add to an edit. Private to this room.
+//
+// `record` must be what the page will have (enter) or had (leave): the
+// frontier's row is named by its score.
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "storage/crawl_db/found.h"
+#include "storage/crawl_db/store.h"
+
+namespace gannet::storage {
+
+class Admission;
+
+// The most that a site may hold: far more than its seeds bring, and with it
+// every sum of what is held fits.
+inline constexpr int64_t kMostCash = int64_t{1} << 62;
+
+void EnterFrontier(Store& store, Edit& edit, std::string_view page,
+                   proto::PageRecord& record)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
+void DeleteFrontierRow(Store& store, Edit& edit, std::string_view page,
+                       uint8_t step)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
+void EnterSchedule(Edit& edit, std::string_view page, proto::PageRecord& record,
+                   int64_t ready_ms);
+void LeaveSchedule(Edit& edit, std::string_view page,
+                   const proto::PageRecord& record);
+// Out of wherever it is; where its cash goes is for the caller to say.
+void LeaveColumns(Store& store, Edit& edit, std::string_view page,
+                  const proto::PageRecord& record)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
+// The same, and its cash goes to the root.
+void LeavePlace(Store& store, Edit& edit, std::string_view page,
+                const proto::PageRecord& record)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
+// Into the place that the record names.
+void EnterPlace(Store& store, Edit& edit, std::string_view page,
+                proto::PageRecord& record)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
+
+// A new page, in the frontier.
+void AddPage(Store& store, Edit& edit, const Found& url, absl::Time now)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
+// Adds `urls` (sorted, distinct). Without `known_gain` the cash of those that
+// are known is dropped.
+absl::StatusOr<PutCounts> AddFound(Store& store, Edit& edit,
+                                   absl::Span<const Found> urls,
+                                   const Moment& moment,
+                                   Admission* admission = nullptr,
+                                   bool known_gain = true)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
+// Puts pages of other sites where they say they are; what is known already is
+// merged. Returns how many.
+absl::StatusOr<int64_t> AddMoved(Store& store, Edit& edit,
+                                 std::vector<proto::MovedPage> pages,
+                                 const Moment& moment)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
+
+}  // namespace gannet::storage
