@@ -62,8 +62,12 @@ proto::MovedPage Arrived(const proto::MovedPage& moved, const Moment& moment) {
   record.clear_last_modified();
   record.set_history(
       std::clamp<int64_t>(record.history(), 0, int64_t{1} << 62));
-  record.set_ready_ms(
-      std::min(record.ready_ms(), ToMillis(moment.now + kLongestWait)));
+  const int64_t latest_ms = ToMillis(moment.now + kLongestWait);
+  record.set_ready_ms(std::min(record.ready_ms(), latest_ms));
+  if (record.has_before_block()) {  // An undone block brings it back.
+    proto::BeforeBlock& before = *record.mutable_before_block();
+    before.set_ready_ms(std::min(before.ready_ms(), latest_ms));
+  }
   return page;
 }
 

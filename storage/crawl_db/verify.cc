@@ -78,8 +78,12 @@ absl::Status Verifier::RoundAndLedger() {
   }
   proto::RoundJournal journal;
   bytes = store_.Get(Column::kRounds, keys::Journal(), at_);
-  if (bytes.ok() && !journal.ParseFromString(*bytes)) {
-    return absl::DataLossError("the round's journal cannot be decoded");
+  if (bytes.ok()) {
+    if (!journal.ParseFromString(*bytes)) {
+      return absl::DataLossError("the round's journal cannot be decoded");
+    }
+  } else if (!absl::IsNotFound(bytes.status())) {
+    return bytes.status();
   }
 
   absl::Status status = Scan(Column::kRounds, "f", [&](auto key, auto) {

@@ -1,5 +1,6 @@
 #include "storage/engine/memory_store.h"
 
+#include <atomic>
 #include <map>
 #include <string>
 #include <utility>
@@ -47,6 +48,9 @@ struct MemoryDisk::State {
   std::vector<Written> log ABSL_GUARDED_BY(mu);
   size_t synced ABSL_GUARDED_BY(mu) = 0;  // So many of the log.
   absl::Status refuses ABSL_GUARDED_BY(mu);
+  absl::Status unreadable ABSL_GUARDED_BY(mu);
+  ColumnId unreadable_column ABSL_GUARDED_BY(mu){0};
+  std::atomic<int64_t> seeks = 0;
 };
 
 namespace {
@@ -143,6 +147,7 @@ class MemoryCursor : public Cursor {
   }
 
   void Seek(std::string_view key) override {
+    ++state_->seeks;
     row_ = rows_->lower_bound(std::max<std::string_view>(key, range_.from));
   }
   void Next() override { ++row_; }
@@ -169,6 +174,9 @@ class MemoryStore : public OrderedStore {
   absl::StatusOr<std::string> Get(ColumnId column, std::string_view key,
                                   const Snapshot* at) override {
     MutexLock lock(&state_->mu);
+    if (column == state_->unreadable_column && !state_->unreadable.ok()) {
+      return state_->unreadable;
+    }
     const Rows& rows = *RowsAt(column, at);
     const auto row = rows.find(key);
     if (row == rows.end()) return absl::NotFoundError("no such row");
@@ -302,5 +310,13 @@ void MemoryDisk::FailWritesWith(absl::Status status) {
   MutexLock lock(&state_->mu);
   state_->refuses = std::move(status);
 }
+
+void MemoryDisk::FailLookUpsWith(absl::Status status, ColumnId column) {
+  MutexLock lock(&state_->mu);
+  state_->unreadable = std::move(status);
+  state_->unreadable_column = column;
+}
+
+int64_t MemoryDisk::seeks() const { return state_->seeks; }
 
 }  // namespace gannet::storage

@@ -37,6 +37,11 @@ class MemoryDisk {
 
   // From now on every write fails with this; OK ends it.
   void FailWritesWith(absl::Status status);
+  // The same for look-ups in a column.
+  void FailLookUpsWith(absl::Status status, ColumnId column);
+
+  // How often a cursor sought its place: what a read costs on a real disk.
+  int64_t seeks() const;
 
   struct State;
 

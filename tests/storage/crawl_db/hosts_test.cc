@@ -1,8 +1,10 @@
-// ScanHosts: what `gannet hosts` shows.
+// ScanHosts: what `gannet hosts` shows; and what hosts that rest cost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "storage/crawl_db/columns.h"
 #include "storage/crawl_db/crawl_db.h"
+#include "storage/engine/memory_store.h"
 #include "tests/storage/crawl_db/random_verbs.h"
 #include "tests/temporary_folder.h"
 
@@ -81,6 +83,54 @@ TEST_F(ScanHostsTest, ItBeginsWhereItIsToldAndEndsWhenItIsTold) {
           .ok());
   EXPECT_THAT(Scan(HostOf(PageOf(0, 1, 1)), 1),
               ElementsAre(FieldsAre("example,d0,h1,)", 1, 0u)));
+}
+
+TEST(RestingHostsTest, WhatIsDueNextCostsTheSameHoweverManyHostsRest) {
+  std::vector<int64_t> seeks;
+  for (const int resting : {1, 300}) {
+    MemoryDisk disk(MakeColumns().size());
+    const auto db = CrawlDb::OpenOn(disk.Open()).value();
+    const absl::Time now = absl::FromUnixSeconds(1'700'000'000);
+    const PageKey page = model::PageOf(0, 0, 0);
+    ASSERT_TRUE(db->incoming().Inject({page}, now).ok());
+    const auto rest_until = [&](std::string host, absl::Time until) {
+      HostUpdate update{HostKey{std::move(host)}, {}};
+      update.record.set_rest_until_ms(ToMillis(until));
+      ASSERT_TRUE(db->records().PutHost(update).ok());
+    };
+    for (int i = 0; i < resting; ++i) {
+      const std::string host =
+          "\x01"
+          "com,h" +
+          std::to_string(i) + ",)";
+      rest_until(host, now + absl::Minutes(1));
+    }
+    const absl::Time ends = now + absl::Hours(1);
+    rest_until(std::string(HostPartOf(page.bytes)), ends);
+    ASSERT_TRUE(db->frontier().PutAside(*db->frontier().Top(9, 9)).ok());
+    const int64_t before = disk.seeks();
+    EXPECT_EQ(*db->frontier().NextDue(), ends);
+    seeks.push_back(disk.seeks() - before);
+  }
+  EXPECT_EQ(seeks[0], seeks[1]);
+}
+
+TEST(RestingHostsTest, PagesSetAsideAreDueAfterTheDbWasOpenedAgain) {
+  MemoryDisk disk(MakeColumns().size());
+  auto db = CrawlDb::OpenOn(disk.Open()).value();
+  const absl::Time now = absl::FromUnixSeconds(1'700'000'000);
+  const PageKey page = model::PageOf(0, 0, 0);
+  ASSERT_TRUE(db->incoming().Inject({page}, now).ok());
+  HostUpdate update{HostKey{std::string(HostPartOf(page.bytes))}, {}};
+  update.record.set_rest_until_ms(ToMillis(now + absl::Hours(1)));
+  ASSERT_TRUE(db->records().PutHost(update).ok());
+  EXPECT_EQ(*db->frontier().NextDue(), std::nullopt);  // None stands aside yet.
+  ASSERT_TRUE(db->frontier().PutAside(*db->frontier().Top(9, 9)).ok());
+  db.reset();
+  db = CrawlDb::OpenOn(disk.Open()).value();
+  EXPECT_EQ(*db->frontier().NextDue(), now + absl::Hours(1));
+  EXPECT_EQ(*db->frontier().WakeDue(now + absl::Hours(2), 9, 9), 1);
+  EXPECT_EQ(*db->frontier().NextDue(), std::nullopt);
 }
 
 }  // namespace

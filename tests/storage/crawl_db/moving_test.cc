@@ -457,6 +457,26 @@ TEST_F(MovingTest, ABlockTravelsWithThePageAndIsTheReceiversToJudge) {
   EXPECT_EQ(paris_->records().GetPage(other)->state(), proto::NEW);
 }
 
+TEST_F(MovingTest, ABrokenPeerCannotPutABlockedPageAwayForEver) {
+  const PageKey page = PageOf(1, 1, 1);
+  Delivery delivery;
+  delivery.from = kFromTokyo;
+  delivery.sequence = 1;
+  proto::MovedPage& moved = delivery.moved.emplace_back();
+  moved.set_page(page.bytes);
+  proto::PageRecord& record = *moved.mutable_record();
+  record.set_state(proto::BLOCKED);
+  record.set_place(proto::FINISHED);
+  record.set_finished_reason(kBlockedByOperator);
+  record.mutable_before_block()->set_state(proto::FETCHED);
+  record.mutable_before_block()->set_place(proto::SCHEDULED);
+  record.mutable_before_block()->set_ready_ms(int64_t{1} << 60);
+  ASSERT_TRUE(paris_->incoming().Receive(delivery, {now_}).ok());
+  const proto::PageRecord arrived = *paris_->records().GetPage(page);
+  EXPECT_EQ(arrived.place(), proto::SCHEDULED);
+  EXPECT_LE(arrived.ready_ms(), ToMillis(now_ + absl::Hours(24 * 400)));
+}
+
 TEST_F(MovingTest, GainsWaitApartUntilTheyAreReleased) {
   const PageKey page = PageOf(1, 1, 1);
   ASSERT_TRUE(tokyo_->incoming().Inject({page}, now_).ok());

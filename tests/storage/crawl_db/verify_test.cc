@@ -2,8 +2,10 @@
 // with the store that lies under it.
 #include <gtest/gtest.h>
 
+#include "storage/crawl_db/columns.h"
 #include "storage/crawl_db/page_rows.h"
 #include "storage/crawl_db/store.h"
+#include "storage/engine/memory_store.h"
 #include "tests/storage/crawl_db/random_verbs.h"
 #include "tests/temporary_folder.h"
 
@@ -150,6 +152,15 @@ TEST_F(VerifyTest, ARecordThatCannotBeDecodedIsFound) {
   const auto [changed, full] = Verify();
   EXPECT_NE(changed.find("every row can be read"), std::string::npos);
   EXPECT_NE(full.find("every row can be read"), std::string::npos);
+}
+
+TEST(VerifyUnreadableTest, AJournalThatCannotBeReadIsNoEmptyJournal) {
+  MemoryDisk disk(MakeColumns().size());
+  const auto db = CrawlDb::OpenOn(disk.Open()).value();
+  EXPECT_EQ(model::FailedChecks(*db, /*full=*/true), "");
+  disk.FailLookUpsWith(absl::DataLossError("a damaged block"), Column::kRounds);
+  EXPECT_NE(model::FailedChecks(*db, /*full=*/true).find("a damaged block"),
+            std::string::npos);
 }
 
 }  // namespace
