@@ -22,7 +22,7 @@ namespace {
 constexpr uint32_t kUsualTop = 20;
 constexpr uint32_t kMostTop = 10'000;  // What an answer has room for.
 
-// Times below this are not times (storage/crawl_db/store.h): the rest is over,
+// Sentinel values are below this (storage/crawl_db/rests.h): the rest is over,
 // and the next round wakes the host.
 constexpr int64_t kLeastRealMs = 3;
 
