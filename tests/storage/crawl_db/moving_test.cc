@@ -252,6 +252,26 @@ TEST_F(MovingTest, AHostThatHasOnlyARecordMovesAlone) {
   EXPECT_EQ(paris_->GetHost(host.host)->last_failure(), "tls_expired");
 }
 
+// The peer may be of a later version, or no friend: what is kept must be read
+// again.
+TEST_F(MovingTest, TheNameOfAFailureThatIsNoneOfOursIsDropped) {
+  // Cut anywhere, the last is no UTF-8.
+  for (const std::string& name :
+       {std::string(65, 'a'), std::string("Tls Expired"),
+        std::string(63, 'a') + "\u00e9"}) {
+    HostUpdate host{HostOf(PageOf(1, 1, 1)), {}};
+    host.record.set_failures(paris_->GetHost(host.host)->failures() + 1);
+    host.record.set_last_failure(name);
+    ASSERT_TRUE(tokyo_->PutHost(host).ok());
+    ASSERT_TRUE(tokyo_->CutPages(kToParis, {host.host}, 10).ok());
+    Deliver();
+    const absl::StatusOr<proto::HostRecord> moved = paris_->GetHost(host.host);
+    ASSERT_TRUE(moved.ok()) << moved.status();
+    EXPECT_EQ(moved->failures(), host.record.failures());
+    EXPECT_EQ(moved->last_failure(), "");
+  }
+}
+
 TEST_F(MovingTest, OfTwoRecordsOfAHostTheMoreCarefulIsKept) {
   HostUpdate host{HostOf(PageOf(1, 1, 1)), {}};
   host.record.set_delay_ms(500);
