@@ -31,6 +31,9 @@ EasyHandle::EasyHandle(const DownloadSettings& settings)
   // Whom to trust, and sessions, are TlsTrust's.
   set(CURLOPT_CAINFO, static_cast<const char*>(nullptr));
   set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));
+  // Or the store of the first connection, as libcurl found it, would take the
+  // place of the one of today for 24 hours. There is nothing to be parsed.
+  set(CURLOPT_CA_CACHE_TIMEOUT, 0L);
   set(CURLOPT_SSL_SESSIONID_CACHE, 0L);
   set(CURLOPT_USERAGENT, settings_.user_agent.c_str());
   set(CURLOPT_CONNECTTIMEOUT_MS, kNever);  // The Downloader sees to it.

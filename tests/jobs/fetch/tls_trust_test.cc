@@ -114,6 +114,21 @@ TEST_F(TlsTrustTest, AFileThatChangesIsReadAgainWithoutARestart) {
   EXPECT_EQ(Fetch()->Get(url_).failure, Failure::kTlsUnknownIssuer);
 }
 
+// A round keeps its handles for half an hour.
+TEST_F(TlsTrustTest, AFileThatChangesCountsForTheHandlesThatThereAre) {
+  WriteCaOf(/*seed=*/1);
+  const std::unique_ptr<SingleFetch> fetch = Fetch();
+  EXPECT_EQ(fetch->Get(url_).failure, Failure::kNone);
+  WriteCaOf(/*seed=*/99);
+  absl::SleepFor(absl::Milliseconds(1100));  // It is looked at once a second.
+  // Another host: the connection to the first is still open.
+  const storage::Url other =
+      storage::Url::Parse(web_->Url({.host = (web_->Seeds()[0].host + 1) % 4}))
+          .value();
+  ASSERT_NE(other.host(), url_.host());
+  EXPECT_EQ(fetch->Get(other).failure, Failure::kTlsUnknownIssuer);
+}
+
 TEST_F(TlsTrustTest, WhileItIsInUseAFileThatBreaksChangesNothing) {
   WriteCaOf(/*seed=*/1);
   const std::unique_ptr<SingleFetch> fetch = Fetch();
