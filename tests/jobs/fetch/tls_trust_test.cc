@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -96,6 +97,31 @@ class TlsTrustTest : public testing::Test {
     return SingleFetch::Create(settings).value();
   }
 
+  // Asks for something at `url_`, and looks at the first byte of the answer.
+  // `before` that.
+  void Connect(
+      const fake_web::Server& server,
+      const std::function<void()>& before = [] {}) {
+    const Context context(SSL_CTX_new(TLS_client_method()));
+    SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+    TlsTrust::For(file_)->SetUp(context.get(), server.tls_port());
+    BIO* bio = BIO_new_ssl_connect(context.get());
+    SSL* connection = nullptr;
+    BIO_get_ssl(bio, &connection);
+    SSL_set_tlsext_host_name(connection, std::string(url_.host()).c_str());
+    BIO_set_conn_hostname(
+        bio, fmt::format("127.0.0.1:{}", server.tls_port()).c_str());
+    ASSERT_EQ(BIO_do_handshake(bio), 1);
+    before();
+    const std::string request =
+        fmt::format("GET / HTTP/1.1\r\nHost: {}\r\n\r\n", url_.host());
+    ASSERT_GT(BIO_write(bio, request.data(), static_cast<int>(request.size())),
+              0);
+    char byte;
+    ASSERT_EQ(BIO_read(bio, &byte, 1), 1);
+    BIO_free_all(bio);
+  }
+
   TemporaryFolder folder_;
   const std::string file_ = folder_.path() + "/ca.pem";
   fake_web::WebClock clock_;
@@ -145,29 +171,29 @@ TEST_F(TlsTrustTest, WhileItIsInUseAFileThatBreaksChangesNothing) {
 TEST_F(TlsTrustTest, ASessionOfWhoWasTrustedBeforeIsNotKept) {
   WriteCaOf(/*seed=*/1);
   TlsTrust* const trust = TlsTrust::For(file_);
-  const Context context(SSL_CTX_new(TLS_client_method()));
-  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
-  trust->SetUp(context.get());
-  // Twice: with the same certificates it is kept.
+  // With the same certificates it is kept.
   for (const uint64_t seed : {1, 99}) {
-    BIO* bio = BIO_new_ssl_connect(context.get());
-    SSL* connection = nullptr;
-    BIO_get_ssl(bio, &connection);
-    SSL_set_tlsext_host_name(connection, std::string(url_.host()).c_str());
-    BIO_set_conn_hostname(
-        bio, fmt::format("127.0.0.1:{}", server_->tls_port()).c_str());
-    ASSERT_EQ(BIO_do_handshake(bio), 1);
-    if (seed != 1) WriteCaOf(seed);
-    ASSERT_TRUE(trust->Check().ok());
-    const std::string request =
-        fmt::format("GET / HTTP/1.1\r\nHost: {}\r\n\r\n", url_.host());
-    ASSERT_GT(BIO_write(bio, request.data(), static_cast<int>(request.size())),
-              0);
-    char byte;
-    ASSERT_EQ(BIO_read(bio, &byte, 1), 1);
+    Connect(*server_, [&] {
+      if (seed != 1) WriteCaOf(seed);
+      ASSERT_TRUE(trust->Check().ok());
+    });
     EXPECT_EQ(trust->session_bytes() > 0, seed == 1);
-    BIO_free_all(bio);
   }
+}
+
+// They may be of different servers, with certificates of their own.
+TEST_F(TlsTrustTest, EachPortOfAHostHasASessionOfItsOwn) {
+  WriteCaOf(/*seed=*/1);
+  TlsTrust* const trust = TlsTrust::For(file_);
+  Connect(*server_);
+  const size_t one = trust->session_bytes();
+  ASSERT_GT(one, 0u);
+  Connect(*server_);
+  EXPECT_LT(trust->session_bytes(), one + one / 2);
+  const auto other =
+      fake_web::Server::Start(web_.get(), &clock_, {.tls_port = 0}).value();
+  Connect(*other);
+  EXPECT_GT(trust->session_bytes(), one + one / 2);
 }
 
 TEST_F(TlsTrustTest, AllWhoNameAFileShareWhatWasReadAndTheSessions) {
