@@ -168,6 +168,7 @@ absl::Status Fetcher::Run(absl::Time deadline, const std::atomic<bool>& stop,
     if (!ending_) {
       if (crawl_db_->block_changes() != block_changes_) DropBlocked();
       ActivateMore();
+      ResolveAgain(now);
       while (MayAsk(now)) {
         const std::optional<HostId> turn = turns_.Next(now);
         if (!turn.has_value()) break;

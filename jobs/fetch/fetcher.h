@@ -160,6 +160,7 @@ class Fetcher {
   void Advance(uint32_t index);
   void WantTurn(uint32_t index);
   void Resolve(uint32_t index);
+  void ResolveAgain(absl::Time now);
   void OnAddresses(uint32_t index, const Resolver::Result& addresses);
   void FailAll(uint32_t index, Failure failure, const std::string& detail);
   void RestHost(uint32_t index, absl::Duration rest);
@@ -215,6 +216,8 @@ class Fetcher {
   uint64_t block_changes_ = 0;   // Of the block list, as far as it was heeded.
   size_t next_dormant_ = 0;      // Hosts from here on were not taken up yet.
   std::deque<uint32_t> parked_;  // Hosts.
+  // Hosts whose names could not be asked for, in kResolving.
+  std::deque<uint32_t> without_socket_;
   int64_t active_hosts_ = 0;
   size_t rules_bytes_ = 0;
   int unreachable_hosts_ = 0;  // Since somebody answered.
