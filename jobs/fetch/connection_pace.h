@@ -34,7 +34,7 @@ class ConnectionPace {
   static constexpr absl::Duration kPause = absl::Milliseconds(100);
   // so long no more than there are,
   static constexpr absl::Duration kBeforeMore = absl::Seconds(5);
-  // and after so long without a single answer there is no hope.
+  // and after so long without a single one there is no hope.
   static constexpr absl::Duration kHopeless = absl::Minutes(2);
 
   explicit ConnectionPace(size_t most)
@@ -76,7 +76,8 @@ class ConnectionPace {
     without_socket_ = now;
     if (in_vain_since_ == absl::InfiniteFuture()) in_vain_since_ = now;
   }
-  void OnAnswer() { in_vain_since_ = absl::InfiniteFuture(); }
+  // Somebody got a socket.
+  void OnSocket() { in_vain_since_ = absl::InfiniteFuture(); }
   // Only the operator can help.
   bool IsHopeless(absl::Time now) const {
     return now - in_vain_since_ >= kHopeless;

@@ -268,6 +268,7 @@ curl_socket_t Downloader::OnOpenSocket(void* data_slot, curlsocktype,
   const int fd = socket(address->family, address->socktype | SOCK_CLOEXEC,
                         address->protocol);
   if (fd < 0) slot.socket_error = errno;
+  slot.response.had_socket = fd >= 0;
   return fd;
 }
 

@@ -261,9 +261,12 @@ void Fetcher::OnResponse(uint64_t id, Response response) {
   if (response.failure == Failure::kNone) {
     ++answers_;
     unreachable_hosts_ = 0;
-    pace_.OnAnswer();
   }
-  if (response.failure == Failure::kNoSocket) NoSocket(response.detail, now);
+  if (response.failure == Failure::kNoSocket) {
+    NoSocket(response.detail, now);
+  } else if (response.failure == Failure::kNone || response.had_socket) {
+    pace_.OnSocket();  // Whether or not the server was any good.
+  }
   if (settings_.bandwidth > 0) {
     bandwidth_free_at_ =
         std::max(now, bandwidth_free_at_) +

@@ -135,13 +135,13 @@ TEST_F(ConnectionPaceTest, WithoutASocketThereAreAsManyAsThereAre) {
   EXPECT_EQ(pace_.open_limit(), 500u);
 }
 
-TEST_F(ConnectionPaceTest, ItIsHopelessOnlyIfNobodyAnswersForLong) {
+TEST_F(ConnectionPaceTest, ItIsHopelessOnlyIfNobodyGetsASocketForLong) {
   for (int i = 0; i < 3; ++i) {
     pace_.OnNoSocket(/*active=*/0, now_);
     EXPECT_TRUE(pace_.MayBegin(0, 0, now_ + ConnectionPace::kPause));
     EXPECT_FALSE(pace_.IsHopeless(now_));
     now_ += absl::Seconds(100);
-    pace_.OnAnswer();
+    pace_.OnSocket();
   }
   pace_.OnNoSocket(/*active=*/0, now_);
   EXPECT_FALSE(pace_.IsHopeless(now_ + absl::Seconds(100)));
