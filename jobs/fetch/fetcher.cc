@@ -288,8 +288,12 @@ void Fetcher::OnPage(Flight flight, Response response) {
     if (release_on_end_ || response.failure == Failure::kMemory) {
       committer_->Release({flight.task.page});
     } else if (!ending_ && response.failure == Failure::kNoSocket) {
-      host(flight.host).pages.push_front(std::move(flight.task));
-      ++pages_left_;
+      if (IsBlocked(host(flight.host))) {  // While it was under way.
+        committer_->Release({flight.task.page});
+      } else {
+        host(flight.host).pages.push_front(std::move(flight.task));
+        ++pages_left_;
+      }
     }
     return;
   }

@@ -166,6 +166,7 @@ class Fetcher {
   void RestHost(uint32_t index, absl::Duration rest);
   void ReleasePages(uint32_t index);
   void DropBlocked();
+  bool IsBlocked(const HostState& state) const;
   void GiveUpQuests(uint32_t index,
                     std::deque<std::unique_ptr<RobotsQuest>> quests);
   bool HasTooManyOrigins(const HostState& host, const storage::Url& url) const;

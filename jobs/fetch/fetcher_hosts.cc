@@ -339,10 +339,12 @@ void Fetcher::DropBlocked() {
   for (uint32_t index = 0; index < hosts_.size(); ++index) {
     HostState& state = host(index);
     if (state.pages.empty() && state.quests.empty()) continue;
-    if (crawl_db_->IsBlocked(storage::PageKey{state.key.bytes})) {
-      ReleasePages(index);
-    }
+    if (IsBlocked(state)) ReleasePages(index);
   }
+}
+
+bool Fetcher::IsBlocked(const HostState& state) const {
+  return crawl_db_->IsBlocked(storage::PageKey{state.key.bytes});
 }
 
 void Fetcher::Retire(HostState& state) {
