@@ -224,7 +224,10 @@ size_t Downloader::OnBody(char* data, size_t size, size_t count,
 // Connected, TLS included, or connected before: now the request goes out.
 int Downloader::OnConnected(void* data_slot, char*, char*, int, int) {
   Slot& slot = *static_cast<Slot*>(data_slot);
-  slot.owner->connects_.Remove(slot.connect);
+  if (slot.connect.is_taken()) {
+    slot.response.request_head.clear();  // A proxy's: CONNECT.
+    slot.owner->connects_.Remove(slot.connect);
+  }
   return CURL_PREREQFUNC_OK;
 }
 
@@ -312,6 +315,16 @@ void Downloader::Drain(Multi& multi) {
   }
 }
 
+// Whether the way to the host, through a proxy, is not there yet.
+bool Downloader::IsAtProxy(const Slot& slot) const {
+  if (settings_.proxy.empty() || !slot.connect.is_taken()) return false;
+  // TLS may be the proxy's own; its answer to CONNECT comes later.
+  if (!settings_.proxy.starts_with("http")) return !slot.is_tls_begun;
+  long status = 0;
+  curl_easy_getinfo(slot.handle.get(), CURLINFO_HTTP_CONNECTCODE, &status);
+  return status / 100 != 2;
+}
+
 void Downloader::Finish(Slot& slot, CURLcode code) {
   CurlEnd end;
   end.code = code;
@@ -335,6 +348,7 @@ void Downloader::Finish(Slot& slot, CURLcode code) {
       curl_easy_getinfo(slot.handle.get(), CURLINFO_OS_ERRNO, &end.os_error);
       if (slot.socket_error != 0) end.os_error = slot.socket_error;
       end.is_ipv6 = !slot.request.address.is_ipv4();
+      end.at_proxy = IsAtProxy(slot);
       end.was_in_handshake = slot.is_tls_begun && slot.connect.is_taken();
       end.had_answer = !response.head.empty();
     }

@@ -1,0 +1,139 @@
+// Answers and proxies that the fake web has not got.
+#include "jobs/fetch/downloader.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "jobs/fetch/single_fetch.h"
+#include "jobs/fetch/steady_now.h"
+#include "jobs/fetch/tls_trust.h"
+#include "tests/fake_web/server.h"
+#include "tests/jobs/fetch/scripted_server.h"
+#include "tests/temporary_folder.h"
+
+namespace gannet::jobs {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+storage::Url UrlOf(const std::string& text) {
+  return storage::Url::Parse(text).value();
+}
+
+std::unique_ptr<SingleFetch> FetchBy(const std::string& proxy) {
+  FetchSettings settings;
+  settings.download.user_agent = "gannet/test";
+  settings.download.proxy = proxy;
+  return SingleFetch::Create(settings).value();
+}
+
+TEST(ProxyTest, ATunnelThatTheProxyRefusesIsAFailureToConnect) {
+  ScriptedServer proxy([](const std::string&) {
+    return "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n";
+  });
+  const Response response =
+      FetchBy(fmt::format("http://127.0.0.1:{}", proxy.port()))
+          ->Get(UrlOf("https://a.example/"));
+  EXPECT_EQ(response.failure, Failure::kConnect);
+  EXPECT_THAT(response.detail, HasSubstr("403"));
+  // What the proxy said is no word of the host.
+  EXPECT_THAT(response.head, IsEmpty());
+  ASSERT_EQ(proxy.heads().size(), 1u);
+  EXPECT_THAT(proxy.heads()[0], StartsWith("CONNECT a.example:443 "));
+}
+
+TEST(ProxyTest, AProxyThatBreaksTheTunnelIsAFailureToConnect) {
+  ScriptedServer proxy([](const std::string&) { return ""; });
+  const Response response =
+      FetchBy(fmt::format("http://127.0.0.1:{}", proxy.port()))
+          ->Get(UrlOf("https://a.example/"));
+  EXPECT_EQ(response.failure, Failure::kConnect);
+}
+
+TEST(ProxyTest, AProxyWithoutAnAddressSaysNothingOfTheHostsName) {
+  const Response response =
+      FetchBy("http://proxy.invalid:3128")->Get(UrlOf("http://a.example/"));
+  EXPECT_EQ(response.failure, Failure::kConnect);
+  EXPECT_THAT(response.detail, HasSubstr("proxy.invalid"));
+}
+
+TEST(ProxyTest, ASocksProxyThatRefusesIsAFailureToConnect) {
+  ScriptedServer proxy(nullptr);
+  const Response response =
+      FetchBy(fmt::format("socks5h://127.0.0.1:{}", proxy.port()))
+          ->Get(UrlOf("http://a.example/"));
+  EXPECT_EQ(response.failure, Failure::kConnect);
+}
+
+class TunnelTest : public testing::Test {
+ protected:
+  TunnelTest() {
+    fake_web::WebOptions options;
+    options.hosts = 4;
+    options.pages = 20;
+    options.https_share = 1;
+    web_ = fake_web::Web::Create(options).value();
+    server_ =
+        fake_web::Server::Start(web_.get(), &clock_, {.tls_port = 0}).value();
+    url_ = UrlOf(web_->Url(web_->Seeds()[0]));
+    std::ofstream(file_) << server_->CaPem();
+  }
+
+  std::unique_ptr<SingleFetch> FetchBy(const std::string& proxy) {
+    FetchSettings settings;
+    settings.download.user_agent = "gannet/test";
+    settings.download.proxy = proxy;
+    settings.download.ca_file = file_;
+    return SingleFetch::Create(settings).value();
+  }
+
+  // How many certificates may vouch for servers.
+  int Trusted() {
+    SSL_CTX* const context = SSL_CTX_new(TLS_client_method());
+    TlsTrust::For(file_)->SetUp(context, 443);
+    const int count = sk_X509_OBJECT_num(
+        X509_STORE_get0_objects(SSL_CTX_get_cert_store(context)));
+    SSL_CTX_free(context);
+    return count;
+  }
+
+  TemporaryFolder folder_;
+  const std::string file_ = folder_.path() + "/ca.pem";
+  fake_web::WebClock clock_;
+  std::unique_ptr<fake_web::Web> web_;
+  std::unique_ptr<fake_web::Server> server_;
+  storage::Url url_;
+};
+
+TEST_F(TunnelTest, WhatAHostIsAskedAndSaysIsWithoutTheProxysPart) {
+  ScriptedServer proxy(
+      [](const std::string&) { return "HTTP/1.1 200 Tunnel\r\n\r\n"; },
+      server_->tls_port());
+  const Response response =
+      FetchBy(fmt::format("http://127.0.0.1:{}", proxy.port()))->Get(url_);
+  EXPECT_EQ(response.failure, Failure::kNone) << response.detail;
+  EXPECT_EQ(proxy.heads().size(), 1u);
+  EXPECT_THAT(response.request_head, StartsWith("GET / "));
+  EXPECT_THAT(response.head, StartsWith("HTTP/1.1 200 OK\r\n"));
+}
+
+// libcurl has a file of the system's certificates for proxies, too, and would
+// add it to the store of the connection, which is that of all.
+TEST_F(TunnelTest, AProxyThatSpeaksTlsWidensNobodysTrust) {
+  ASSERT_EQ(Trusted(), 1);
+  // Whatever becomes of it: the certificates are loaded as it answers.
+  (void)FetchBy(fmt::format("https://127.0.0.1:{}", server_->tls_port()))
+      ->Get(url_);
+  EXPECT_EQ(Trusted(), 1);
+}
+
+}  // namespace
+}  // namespace gannet::jobs
