@@ -59,6 +59,9 @@ absl::StatusOr<std::unique_ptr<Downloader>> Downloader::Create(
   TlsTrust* const trust = TlsTrust::For(settings.ca_file);
   std::unique_ptr<Downloader> downloader(new Downloader(
       std::move(settings), trust, loop, std::move(permit), std::move(done)));
+  const DownloadSettings& set = downloader->settings_;
+  const size_t of_each = std::max<size_t>(
+      1, (set.connections + set.max_idle_connections + kMultis - 1) / kMultis);
   for (size_t i = 0; i < kMultis; ++i) {
     auto multi = std::make_unique<Multi>();
     multi->owner = downloader.get();
@@ -70,10 +73,9 @@ absl::StatusOr<std::unique_ptr<Downloader>> Downloader::Create(
     curl_multi_setopt(multi->handle, CURLMOPT_SOCKETDATA, multi.get());
     curl_multi_setopt(multi->handle, CURLMOPT_TIMERFUNCTION, OnTimer);
     curl_multi_setopt(multi->handle, CURLMOPT_TIMERDATA, multi.get());
-    curl_multi_setopt(
-        multi->handle, CURLMOPT_MAXCONNECTS,
-        static_cast<long>(std::max<size_t>(
-            1, downloader->settings_.max_idle_connections / kMultis)));
+    // libcurl counts those in use and those kept together.
+    curl_multi_setopt(multi->handle, CURLMOPT_MAXCONNECTS,
+                      static_cast<long>(of_each));
     downloader->multis_.push_back(std::move(multi));
   }
   return downloader;

@@ -35,6 +35,58 @@ std::unique_ptr<SingleFetch> FetchBy(const std::string& proxy) {
   return SingleFetch::Create(settings).value();
 }
 
+class ManyAtOnceTest : public testing::Test {
+ protected:
+  void Start(size_t connections, size_t idle) {
+    DownloadSettings settings;
+    settings.connections = connections;
+    settings.max_idle_connections = idle;
+    downloader_ =
+        Downloader::Create(
+            settings, loop_.get(), [](const Address&) { return true; },
+            [this](uint64_t, Response response) {
+              EXPECT_EQ(response.failure, Failure::kNone);
+            })
+            .value();
+  }
+
+  void Ask(uint32_t host) {
+    Request request;
+    request.url = fmt::format("http://h{}.example/", host);
+    request.target = "/";
+    request.host = host;
+    request.address = Address::Parse("127.0.0.1").value();
+    request.port = server_.port();
+    downloader_->Start(0, std::move(request));
+    while (downloader_->active() > 0) {
+      loop_->Run(std::min(downloader_->NextTimeout() - SteadyNow(),
+                          absl::Duration(absl::Milliseconds(20))));
+      downloader_->OnTime();
+    }
+  }
+
+  ScriptedServer server_{[](const std::string&) { return Page("x"); }};
+  std::unique_ptr<EventLoop> loop_ = EventLoop::Create().value();
+  std::unique_ptr<Downloader> downloader_;
+};
+
+// libcurl counts those in use and those kept together. 64 multi handles.
+TEST_F(ManyAtOnceTest, ConnectionsInUseTakeNoPlacesOfThoseThatAreKept) {
+  Start(/*connections=*/128, /*idle=*/64);
+  for (int round = 0; round < 3; ++round) {
+    for (const uint32_t host : {0u, 64u, 128u}) Ask(host);
+  }
+  EXPECT_EQ(server_.connections(), 3);
+}
+
+TEST_F(ManyAtOnceTest, NoMoreConnectionsAreKeptThanAllowed) {
+  Start(/*connections=*/1, /*idle=*/64);
+  for (int round = 0; round < 2; ++round) {
+    for (const uint32_t host : {0u, 64u, 128u}) Ask(host);
+  }
+  EXPECT_EQ(server_.connections(), 6);
+}
+
 TEST(ProxyTest, ATunnelThatTheProxyRefusesIsAFailureToConnect) {
   ScriptedServer proxy([](const std::string&) {
     return "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n";
