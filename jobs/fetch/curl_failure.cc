@@ -115,7 +115,11 @@ Failure FailureOf(const CurlEnd& end) {
     case CURLE_INTERFACE_FAILED:  // bind() to fetch.source_address.
       return Failure::kNoSocket;
     case CURLE_OUT_OF_MEMORY:
-      return Failure::kMemory;
+      // So libcurl calls a header line of more than 100 KiB, too. It must not
+      // be taken for a shortage of ours: those pages are asked for again and
+      // again.
+      return end.was_asked && !end.had_head ? Failure::kHeadersTooLarge
+                                            : Failure::kInternal;
     case CURLE_PEER_FAILED_VERIFICATION:
       return OfCertificate(end.verify_result);
     case CURLE_SSL_CERTPROBLEM:

@@ -352,7 +352,9 @@ void Downloader::Finish(Slot& slot, CURLcode code) {
       end.is_ipv6 = !slot.request.address.is_ipv4();
       end.at_proxy = IsAtProxy(slot);
       end.was_in_handshake = slot.is_tls_begun && slot.connect.is_taken();
+      end.was_asked = !slot.connect.is_taken();
       end.had_answer = !response.head.empty();
+      end.had_head = slot.head_complete;
     }
     response.failure = FailureOf(end);
   }

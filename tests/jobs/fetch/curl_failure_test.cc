@@ -79,6 +79,17 @@ TEST(CurlFailureTest, AConnectionThatBreaksIsToldByWhatWasThereBefore) {
   EXPECT_EQ(FailureOf(end), Failure::kTlsHandshake);
 }
 
+// libcurl 7.88 says so of a header line of more than 100 KiB.
+TEST(CurlFailureTest, NoWordOfTheServerIsTakenForAShortageOfOurMemory) {
+  CurlEnd end;
+  end.code = CURLE_OUT_OF_MEMORY;
+  EXPECT_EQ(FailureOf(end), Failure::kInternal);
+  end.was_asked = true;
+  EXPECT_EQ(FailureOf(end), Failure::kHeadersTooLarge);
+  end.had_head = true;
+  EXPECT_EQ(FailureOf(end), Failure::kInternal);
+}
+
 TEST(CurlFailureTest, WhatAProxyDoesIsAFailureToConnect) {
   CurlEnd end;
   for (const CURLcode code : {CURLE_PROXY, CURLE_COULDNT_RESOLVE_PROXY}) {

@@ -28,11 +28,45 @@ storage::Url UrlOf(const std::string& text) {
   return storage::Url::Parse(text).value();
 }
 
+std::unique_ptr<SingleFetch> FetchFrom(uint16_t port) {
+  FetchSettings settings;
+  settings.download.user_agent = "gannet/test";
+  settings.connect_to =
+      ConnectTo::Parse(fmt::format("127.0.0.1:{},{}", port, port)).value();
+  return SingleFetch::Create(settings).value();
+}
+
 std::unique_ptr<SingleFetch> FetchBy(const std::string& proxy) {
   FetchSettings settings;
   settings.download.user_agent = "gannet/test";
   settings.download.proxy = proxy;
   return SingleFetch::Create(settings).value();
+}
+
+// libcurl takes no line of more than 100 KiB, and calls that "out of memory".
+// It must not be taken for ours: the page would be asked for again and again.
+TEST(DownloaderTest, AHeaderLineThatLibcurlRefusesIsTooLarge) {
+  ScriptedServer server([](const std::string&) {
+    return Page("x", "X: " + std::string(110 << 10, 'y') + "\r\n");
+  });
+  const auto fetch = FetchFrom(server.port());
+  EXPECT_EQ(fetch->Get(UrlOf("http://a.example/")).failure,
+            Failure::kHeadersTooLarge);
+  EXPECT_EQ(fetch->GetRobots(UrlOf("http://a.example/")).failure,
+            Failure::kHeadersTooLarge);
+}
+
+// The same of a trailer, after the body.
+TEST(DownloaderTest, ATrailerThatLibcurlRefusesIsNoShortageOfOurs) {
+  ScriptedServer server([](const std::string&) {
+    return "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n"
+           "0\r\nX: " +
+           std::string(110 << 10, 'y') + "\r\n\r\n";
+  });
+  const Response response =
+      FetchFrom(server.port())->Get(UrlOf("http://a.example/"));
+  EXPECT_NE(response.failure, Failure::kNone);
+  EXPECT_FALSE(IsLocal(response.failure)) << FailureName(response.failure);
 }
 
 class ManyAtOnceTest : public testing::Test {

@@ -52,6 +52,23 @@ TEST(RoundsTest, OnANearlyFullDiskNoRoundBeginsButAFinishedCrawlIsFinished) {
   EXPECT_TRUE(status.ok()) << status;
 }
 
+// No memory for any answer, and none comes.
+TEST(RoundsTest, ARobotsTxtThatThisMachineCannotAskForEndsTheHostsRound) {
+  FakeCrawl crawl({.hosts = 2, .pages = 4});
+  ASSERT_TRUE(crawl.InjectSeeds().ok());
+  const int64_t frontier = crawl.store().crawl_db().totals().frontier_pages;
+  crawl.settings().fetch.fetch.download.memory = 0;
+  crawl.settings().time_limit = absl::Minutes(1);
+  const absl::Time started = absl::Now();
+  (void)crawl.Crawl(/*rounds=*/1);
+  EXPECT_LT(absl::Now() - started, absl::Seconds(30));
+  // Nothing failed for that.
+  EXPECT_EQ(crawl.store().crawl_db().totals().frontier_pages, frontier);
+  for (const auto& [url, state] : crawl.States()) EXPECT_EQ(state, "new");
+  EXPECT_LE(crawl.server().served().requests,
+            10u * static_cast<uint64_t>(frontier));
+}
+
 TEST(RoundsTest, RoundsThatOnlyGiveTheirPagesBackEndWithWhatToLookAt) {
   FakeCrawl crawl({.hosts = 2, .pages = 4});
   ASSERT_TRUE(crawl.InjectSeeds().ok());
