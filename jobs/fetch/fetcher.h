@@ -100,7 +100,7 @@ struct FetchView {
   int64_t connections = 0;
   int64_t bytes = 0;
   // How late the network thread is, was at most, and for how long it held back
-  // new connections because of that.
+  // new connections, because of that or for want of sockets.
   absl::Duration lag;
   absl::Duration max_lag;
   absl::Duration held_back;

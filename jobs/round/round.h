@@ -43,7 +43,8 @@ struct RunSummary {
   OutcomeCounts counts;
   std::map<std::string, int64_t> failures;  // Of the failed, by kind.
   int64_t bytes = 0;
-  // New connections were held back for so long: this machine was too busy.
+  // New connections were held back for so long: this machine was too busy, or
+  // had no sockets for more.
   absl::Duration held_back;
   absl::Duration elapsed;
   std::map<std::string, double> phase_seconds;
@@ -95,6 +96,7 @@ class Rounds {
   FederationNow LookAtFederation() const;
   bool IsOut() const;
   absl::Status Finish(const std::atomic<bool>& stop);
+  FetchView TakeNetworkLag() ABSL_LOCKS_EXCLUDED(mu_);
   absl::Status WriteReport(const FederationNow& now);
   void AddToSummary(const proto::RoundCounts& counts) ABSL_LOCKS_EXCLUDED(mu_);
   void CountRound() ABSL_LOCKS_EXCLUDED(mu_);
@@ -120,6 +122,9 @@ class Rounds {
   absl::Time deadline_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();
   absl::Time waiting_until_ ABSL_GUARDED_BY(mu_);
   int64_t planned_ ABSL_GUARDED_BY(mu_) = 0;
+  // Of the last round, but for the fetch phase that runs.
+  absl::Duration max_lag_ ABSL_GUARDED_BY(mu_);
+  absl::Duration held_back_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace gannet::jobs

@@ -69,6 +69,40 @@ TEST(RoundsTest, ARobotsTxtThatThisMachineCannotAskForEndsTheHostsRound) {
             10u * static_cast<uint64_t>(frontier));
 }
 
+// An address that is none of ours: no connection gets its socket.
+TEST(RoundsTest, TimeHeldBackIsSeenWhileItPassesAndIsCountedOnce) {
+  FakeCrawl crawl({.hosts = 40, .pages = 80});
+  InjectAll(crawl);
+  crawl.settings().fetch.fetch.download.source_address = "192.0.2.1";
+  Rounds rounds(crawl.settings(), &crawl.store());
+  const absl::Time started = absl::Now();
+  std::thread runs([&] { (void)rounds.RunOne(crawl.stop); });
+  absl::Duration seen;
+  bool was_seen_while_fetching = false;
+  // Also as the fetch phase ends it never shrinks.
+  while (absl::Now() < started + absl::Seconds(3)) {
+    const absl::Duration now = rounds.lifetime().held_back;
+    EXPECT_GE(now, seen);
+    seen = now;
+    const ProgressView view = rounds.view();
+    was_seen_while_fetching |= !crawl.stop && view.phase == proto::FETCH &&
+                               view.held_back > absl::ZeroDuration() &&
+                               now > absl::ZeroDuration();
+    if (absl::Now() > started + absl::Seconds(2)) crawl.stop = true;
+    absl::SleepFor(absl::Microseconds(100));
+  }
+  runs.join();
+  EXPECT_TRUE(was_seen_while_fetching);
+  EXPECT_GE(rounds.lifetime().held_back, seen);
+  EXPECT_LE(rounds.lifetime().held_back, absl::Now() - started);
+  EXPECT_EQ(rounds.lifetime().held_back, rounds.summary().held_back);
+  EXPECT_EQ(crawl.store().crawl_db().journal().counts().held_back_us(),
+            absl::ToInt64Microseconds(rounds.summary().held_back));
+  // The pages stay in the round.
+  EXPECT_EQ(crawl.store().crawl_db().journal().phase(), proto::FETCH);
+  EXPECT_EQ(crawl.store().crawl_db().journal().counts().released(), 0);
+}
+
 TEST(RoundsTest, RoundsThatOnlyGiveTheirPagesBackEndWithWhatToLookAt) {
   FakeCrawl crawl({.hosts = 2, .pages = 4});
   ASSERT_TRUE(crawl.InjectSeeds().ok());
