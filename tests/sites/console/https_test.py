@@ -79,6 +79,9 @@ class Https(FakeWebTest):
                 self.assertTrue(reason.startswith(name + ": "), reason)
                 self.assertIn(words, reason)
                 self.assertIn(words, self.gannet("hosts", of_kind[kind], "--data", "site").out)
+                [asked] = self.gannet("hosts", of_kind[kind], "--json", "--data", "site").json
+                self.assertEqual(asked["last_failure_kind"], name)
+                self.assertIn(words, asked["last_failure"])
                 checked = self.gannet("check", "page", url, "--json", "--data", "site").json
                 self.assertIn(words, str(checked))
 
