@@ -96,6 +96,17 @@ absl::Status TlsTrust::Check() {
                    "least one certificate"));
 }
 
+absl::Status TlsTrust::CheckStillThere() {
+  storage::MutexLock lock(&mu_);
+  if (!was_read_) return absl::OkStatus();  // Check() has told.
+  const absl::Status status = Refresh();
+  if (status.ok()) return status;
+  return absl::FailedPreconditionError(fmt::format(
+      "the certificates that https servers are judged by are those of before: "
+      "{} now. Put the file right: after a restart it is needed",
+      std::string(status.message())));
+}
+
 absl::Status TlsTrust::Refresh() {
   looked_at_ = SteadyNow();
   struct stat now = {};

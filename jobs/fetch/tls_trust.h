@@ -36,6 +36,10 @@ class TlsTrust {
   // before stays; if nothing ever was, nobody is trusted.
   absl::Status Check() ABSL_LOCKS_EXCLUDED(mu_);
 
+  // The same of a file that was read and cannot be read any more: what was read
+  // stays in force, until the process ends.
+  absl::Status CheckStillThere() ABSL_LOCKS_EXCLUDED(mu_);
+
   // Sets up the context of a connection to `port`, as libcurl made it.
   void SetUp(SSL_CTX* context, uint16_t port) ABSL_LOCKS_EXCLUDED(mu_);
 

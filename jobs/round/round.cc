@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "jobs/fetch/tls_trust.h"
 #include "jobs/round/report.h"
 
 namespace gannet::jobs {
@@ -98,6 +99,7 @@ absl::StatusOr<bool> Rounds::RunOne(const std::atomic<bool>& stop) {
     round_started_ = absl::Now();
     deadline_ = round_started_ + settings_.time_limit;
   }
+  GiveNotice();
   const absl::Status status = Finish(stop);
   if (status.ok()) return true;
   (void)LeavePhase();  // That it failed too would be no news.
@@ -108,6 +110,13 @@ absl::StatusOr<bool> Rounds::RunOne(const std::atomic<bool>& stop) {
       fmt::format("round {} stopped while {}: nothing is lost, and the next "
                   "'gannet round' goes on with it",
                   journal.number(), Doing(journal.phase())));
+}
+
+void Rounds::GiveNotice() const {
+  if (!settings_.notice) return;
+  const absl::Status status =
+      TlsTrust::For(settings_.fetch.fetch.download.ca_file)->CheckStillThere();
+  if (!status.ok()) settings_.notice(std::string(status.message()));
 }
 
 // Each phase looks where the journal stands: what is done is not done again.

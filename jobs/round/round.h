@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,6 +33,8 @@ struct RoundSettings {
   // No new round with less free space than this where the data are.
   uint64_t min_free = 0;
   std::string data_folder;
+  // Told what the operator should know as a round begins, if anything.
+  std::function<void(const std::string& notice)> notice;
   // Null: the site is in no federation. Must outlive the rounds.
   FederationPart* federation = nullptr;
 };
@@ -90,6 +93,7 @@ class Rounds {
 
  private:
   absl::Status CheckSpace() const;
+  void GiveNotice() const;
   // The settings of the phases, with what the federation says today.
   GenerateSettings GenerateNow(const FederationNow& now) const;
   UpdateSettings UpdateNow(const FederationNow& now) const;

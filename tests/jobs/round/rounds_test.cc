@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -67,6 +68,21 @@ TEST(RoundsTest, ARobotsTxtThatThisMachineCannotAskForEndsTheHostsRound) {
   for (const auto& [url, state] : crawl.States()) EXPECT_EQ(state, "new");
   EXPECT_LE(crawl.server().served().requests,
             10u * static_cast<uint64_t>(frontier));
+}
+
+TEST(RoundsTest, ACaFileThatBreaksIsToldOfOnceARound) {
+  FakeCrawl crawl({.hosts = 2, .pages = 8});
+  ASSERT_TRUE(crawl.InjectSeeds().ok());
+  std::vector<std::string> notices;
+  crawl.settings().notice = [&](const std::string& notice) {
+    notices.push_back(notice);
+  };
+  ASSERT_TRUE(crawl.Crawl(/*rounds=*/1).ok());
+  EXPECT_TRUE(notices.empty());
+  std::ofstream(crawl.settings().fetch.fetch.download.ca_file) << "half of";
+  ASSERT_TRUE(crawl.Crawl(/*rounds=*/1).ok());
+  ASSERT_EQ(notices.size(), 1u);
+  EXPECT_THAT(notices[0], HasSubstr("no certificates that can be read"));
 }
 
 // An address that is none of ours: no connection gets its socket.
