@@ -69,6 +69,19 @@ TEST(DownloaderTest, ATrailerThatLibcurlRefusesIsNoShortageOfOurs) {
   EXPECT_FALSE(IsLocal(response.failure)) << FailureName(response.failure);
 }
 
+// Nobody answers, but this machine did its part.
+TEST(DownloaderTest, AResponseSaysWhetherThereWasANewSocket) {
+  ScriptedServer server(nullptr);
+  const Response closed =
+      FetchFrom(server.port())->Get(UrlOf("http://a.example/"));
+  EXPECT_EQ(closed.failure, Failure::kReset);
+  EXPECT_TRUE(closed.had_socket);
+  ScriptedServer answers([](const std::string&) { return Page("x"); });
+  const auto fetch = FetchFrom(answers.port());
+  EXPECT_TRUE(fetch->Get(UrlOf("http://a.example/")).had_socket);
+  EXPECT_FALSE(fetch->Get(UrlOf("http://a.example/")).had_socket);
+}
+
 class ManyAtOnceTest : public testing::Test {
  protected:
   void Start(size_t connections, size_t idle) {

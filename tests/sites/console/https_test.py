@@ -133,6 +133,20 @@ class Https(FakeWebTest):
             for one in waiting:
                 one.close()
 
+    @unittest.skipIf(subprocess.run(["unshare", "-rn", "true"], capture_output=True).returncode,
+                     "no network namespaces here")
+    def test_a_server_without_a_route_is_told(self):
+        self.write("site/site.yaml", 'fetch: {delay: 1ms, retries: 0, connect_to: "192.0.2.1:80"}\n'
+                                     "archive: {min_free: 0}\n")
+        # A network of nothing.
+        crawl = subprocess.run(
+            ["unshare", "-rn", GANNET, "crawl", "http://a.example/", "--data", "site", "--wait", "0",
+             "--json", "--quiet"], cwd=self.folder, capture_output=True, text=True, timeout=60)
+        self.assertEqual(crawl.returncode, 0, crawl.stderr)
+        self.assertEqual(console.json.loads(crawl.stdout)["failures"], {"connect_unreachable": 1})
+        self.assertRegex(self.page("http://a.example/")["finished_reason"],
+                         "^connect_unreachable: there is no route to the server")
+
     def test_a_ca_file_that_is_none_is_refused_before_anything_is_fetched(self):
         self.write("ca.pem", "not a certificate\n")
         error = self.gannet("crawl", "https://a.example/", "--connect-to", "127.0.0.1:9", "--ca-file",
