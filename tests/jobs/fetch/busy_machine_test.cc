@@ -159,6 +159,9 @@ TEST(SocketBudgetTest, ConnectionsFitIntoTheLimitOfOpenFiles) {
   const SocketBudget tight = FitSockets(500, 4096, 256);
   EXPECT_EQ(tight.connections, 56u);
   EXPECT_EQ(tight.idle, 0u);
+  EXPECT_EQ(roomy.db_files, 16284u);
+  EXPECT_EQ(usual.db_files, 156u);
+  EXPECT_EQ(tight.db_files, 100u);
   EXPECT_EQ(FitSockets(500, 4096, 20).connections, 1u);
   EXPECT_EQ(FitSockets(100'000, 4096, 1 << 20).connections, 100'000u);
 }
