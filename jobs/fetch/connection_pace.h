@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/time/time.h"
 
@@ -34,7 +35,7 @@ class ConnectionPace {
   static constexpr absl::Duration kPause = absl::Milliseconds(100);
   // so long no more than there are,
   static constexpr absl::Duration kBeforeMore = absl::Seconds(5);
-  // and after so long without a single answer there is no hope.
+  // and after so long without a single one there is no hope.
   static constexpr absl::Duration kHopeless = absl::Minutes(2);
 
   explicit ConnectionPace(size_t most)
@@ -74,9 +75,15 @@ class ConnectionPace {
     open_ = std::max<size_t>(1, std::min(open_, active));
     open_raised_ = now;
     without_socket_ = now;
-    if (in_vain_since_ == absl::InfiniteFuture()) in_vain_since_ = now;
+    if (in_vain_++ == 0) in_vain_since_ = now;
   }
-  void OnAnswer() { in_vain_since_ = absl::InfiniteFuture(); }
+  // Somebody got a socket.
+  void OnSocket() {
+    in_vain_ = 0;
+    in_vain_since_ = absl::InfiniteFuture();
+  }
+  // Sockets that were not to be had since there was one.
+  int64_t in_vain() const { return in_vain_; }
   // Only the operator can help.
   bool IsHopeless(absl::Time now) const {
     return now - in_vain_since_ >= kHopeless;
@@ -99,6 +106,7 @@ class ConnectionPace {
   absl::Time raised_ = absl::InfinitePast();
   absl::Time open_raised_ = absl::InfinitePast();
   absl::Time without_socket_ = absl::InfinitePast();
+  int64_t in_vain_ = 0;
   absl::Time in_vain_since_ = absl::InfiniteFuture();
   absl::Duration max_lag_;
   absl::Duration held_back_;

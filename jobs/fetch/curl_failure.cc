@@ -75,15 +75,39 @@ Failure OfConnect(const CurlEnd& end) {
   }
 }
 
+// What means something else when it happens between us and a proxy: nothing was
+// heard of the host.
+bool IsOfTalk(CURLcode code) {
+  switch (code) {
+    case CURLE_GOT_NOTHING:
+    case CURLE_OUT_OF_MEMORY:  // A line that is too long.
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_RECV_ERROR:  // Also: CONNECT was refused.
+    case CURLE_SEND_ERROR:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_SSL_INVALIDCERTSTATUS:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_WEIRD_SERVER_REPLY:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 Failure FailureOf(const CurlEnd& end) {
+  if (end.at_proxy && IsOfTalk(end.code)) return Failure::kConnect;
   switch (end.code) {
     case CURLE_OK:
       return Failure::kNone;
     case CURLE_COULDNT_RESOLVE_HOST:
-    case CURLE_COULDNT_RESOLVE_PROXY:  // Other names are resolved before.
       return Failure::kNameNotFound;
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_PROXY:  // SOCKS refuses.
+      return Failure::kConnect;
     case CURLE_COULDNT_CONNECT:
       return OfConnect(end);
     case CURLE_OPERATION_TIMEDOUT:  // The kernel's; our own come before.
@@ -91,7 +115,11 @@ Failure FailureOf(const CurlEnd& end) {
     case CURLE_INTERFACE_FAILED:  // bind() to fetch.source_address.
       return Failure::kNoSocket;
     case CURLE_OUT_OF_MEMORY:
-      return Failure::kMemory;
+      // So libcurl calls a header line of more than 100 KiB, too. It must not
+      // be taken for a shortage of ours: those pages are asked for again and
+      // again.
+      return end.was_asked && !end.had_head ? Failure::kHeadersTooLarge
+                                            : Failure::kInternal;
     case CURLE_PEER_FAILED_VERIFICATION:
       return OfCertificate(end.verify_result);
     case CURLE_SSL_CERTPROBLEM:

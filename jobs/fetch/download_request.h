@@ -28,6 +28,8 @@ struct DownloadSettings {
   std::string ca_file;         // Empty: the system's.
   // For all bodies under way together.
   size_t memory = 256 << 20;
+  // Under way at the same time, and kept open besides.
+  size_t connections = 500;
   size_t max_idle_connections = 4096;
 };
 

@@ -59,6 +59,9 @@ absl::StatusOr<std::unique_ptr<Downloader>> Downloader::Create(
   TlsTrust* const trust = TlsTrust::For(settings.ca_file);
   std::unique_ptr<Downloader> downloader(new Downloader(
       std::move(settings), trust, loop, std::move(permit), std::move(done)));
+  const DownloadSettings& set = downloader->settings_;
+  const size_t of_each = std::max<size_t>(
+      1, (set.connections + set.max_idle_connections + kMultis - 1) / kMultis);
   for (size_t i = 0; i < kMultis; ++i) {
     auto multi = std::make_unique<Multi>();
     multi->owner = downloader.get();
@@ -70,10 +73,9 @@ absl::StatusOr<std::unique_ptr<Downloader>> Downloader::Create(
     curl_multi_setopt(multi->handle, CURLMOPT_SOCKETDATA, multi.get());
     curl_multi_setopt(multi->handle, CURLMOPT_TIMERFUNCTION, OnTimer);
     curl_multi_setopt(multi->handle, CURLMOPT_TIMERDATA, multi.get());
-    curl_multi_setopt(
-        multi->handle, CURLMOPT_MAXCONNECTS,
-        static_cast<long>(std::max<size_t>(
-            1, downloader->settings_.max_idle_connections / kMultis)));
+    // libcurl counts those in use and those kept together.
+    curl_multi_setopt(multi->handle, CURLMOPT_MAXCONNECTS,
+                      static_cast<long>(of_each));
     downloader->multis_.push_back(std::move(multi));
   }
   return downloader;
@@ -224,7 +226,10 @@ size_t Downloader::OnBody(char* data, size_t size, size_t count,
 // Connected, TLS included, or connected before: now the request goes out.
 int Downloader::OnConnected(void* data_slot, char*, char*, int, int) {
   Slot& slot = *static_cast<Slot*>(data_slot);
-  slot.owner->connects_.Remove(slot.connect);
+  if (slot.connect.is_taken()) {
+    slot.response.request_head.clear();  // A proxy's: CONNECT.
+    slot.owner->connects_.Remove(slot.connect);
+  }
   return CURL_PREREQFUNC_OK;
 }
 
@@ -240,7 +245,7 @@ int Downloader::OnDebug(CURL*, curl_infotype type, char* data, size_t size,
 CURLcode Downloader::OnTlsContext(CURL*, void* context, void* data_slot) {
   Slot& slot = *static_cast<Slot*>(data_slot);
   slot.is_tls_begun = true;
-  slot.owner->trust_->SetUp(static_cast<SSL_CTX*>(context));
+  slot.owner->trust_->SetUp(static_cast<SSL_CTX*>(context), slot.request.port);
   return CURLE_OK;
 }
 
@@ -268,6 +273,7 @@ curl_socket_t Downloader::OnOpenSocket(void* data_slot, curlsocktype,
   const int fd = socket(address->family, address->socktype | SOCK_CLOEXEC,
                         address->protocol);
   if (fd < 0) slot.socket_error = errno;
+  slot.response.had_socket = fd >= 0;
   return fd;
 }
 
@@ -311,6 +317,16 @@ void Downloader::Drain(Multi& multi) {
   }
 }
 
+// Whether the way to the host, through a proxy, is not there yet.
+bool Downloader::IsAtProxy(const Slot& slot) const {
+  if (settings_.proxy.empty() || !slot.connect.is_taken()) return false;
+  // TLS may be the proxy's own; its answer to CONNECT comes later.
+  if (!settings_.proxy.starts_with("http")) return !slot.is_tls_begun;
+  long status = 0;
+  curl_easy_getinfo(slot.handle.get(), CURLINFO_HTTP_CONNECTCODE, &status);
+  return status / 100 != 2;
+}
+
 void Downloader::Finish(Slot& slot, CURLcode code) {
   CurlEnd end;
   end.code = code;
@@ -334,8 +350,11 @@ void Downloader::Finish(Slot& slot, CURLcode code) {
       curl_easy_getinfo(slot.handle.get(), CURLINFO_OS_ERRNO, &end.os_error);
       if (slot.socket_error != 0) end.os_error = slot.socket_error;
       end.is_ipv6 = !slot.request.address.is_ipv4();
+      end.at_proxy = IsAtProxy(slot);
       end.was_in_handshake = slot.is_tls_begun && slot.connect.is_taken();
+      end.was_asked = !slot.connect.is_taken();
       end.had_answer = !response.head.empty();
+      end.had_head = slot.head_complete;
     }
     response.failure = FailureOf(end);
   }

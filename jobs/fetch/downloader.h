@@ -63,6 +63,7 @@ class Downloader {
              Permit permit, Done done);
   Slot* TakeSlot();
   void SetCallbacks(Slot& slot);
+  bool IsAtProxy(const Slot& slot) const;
   void Finish(Slot& slot, CURLcode code);
   void Drain(Multi& multi);
   void OnFirstByte(Slot& slot);

@@ -25,12 +25,20 @@ EasyHandle::EasyHandle(const DownloadSettings& settings)
   // Bodies are archived as they came; who reads them decodes.
   set(CURLOPT_HTTP_CONTENT_DECODING, 0L);
   set(CURLOPT_PROXY, settings_.proxy.c_str());
+  // What a proxy says is no part of a host's answer.
+  set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   if (!settings_.source_address.empty()) {
     set(CURLOPT_INTERFACE, ("host!" + settings_.source_address).c_str());
   }
-  // Whom to trust, and sessions, are TlsTrust's.
-  set(CURLOPT_CAINFO, static_cast<const char*>(nullptr));
-  set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));
+  // Whom to trust, and sessions, are TlsTrust's. A proxy that speaks TLS, too:
+  // libcurl would add what it has for proxies to the store that all share.
+  for (const CURLoption option : {CURLOPT_CAINFO, CURLOPT_CAPATH,
+                                  CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_CAPATH}) {
+    set(option, static_cast<const char*>(nullptr));
+  }
+  // Or the store of the first connection, as libcurl found it, would take the
+  // place of the one of today for 24 hours. There is nothing to be parsed.
+  set(CURLOPT_CA_CACHE_TIMEOUT, 0L);
   set(CURLOPT_SSL_SESSIONID_CACHE, 0L);
   set(CURLOPT_USERAGENT, settings_.user_agent.c_str());
   set(CURLOPT_CONNECTTIMEOUT_MS, kNever);  // The Downloader sees to it.

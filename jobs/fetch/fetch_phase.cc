@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "jobs/fetch/steady_now.h"
@@ -40,10 +41,6 @@ class FirstError {
 absl::Status FetchPhase::Run(storage::SiteStore& store, size_t sites,
                              absl::Time deadline, const std::atomic<bool>& stop,
                              const std::function<bool()>& is_over) {
-  {
-    storage::MutexLock lock(&mu_);
-    last_ = FetchView();
-  }
   WorkQueue<Answer> answers;
   FirstError worker_error;
   Fetcher* fetcher_for_commits = nullptr;
@@ -114,9 +111,14 @@ absl::Status FetchPhase::Run(storage::SiteStore& store, size_t sites,
   return status.ok() ? committed : status;
 }
 
-FetchView FetchPhase::last_view() const {
+FetchView FetchPhase::view_not_taken() const {
   storage::MutexLock lock(&mu_);
-  return last_;
+  return running_ == nullptr ? last_ : running_->view();
+}
+
+FetchView FetchPhase::TakeLastView() {
+  storage::MutexLock lock(&mu_);
+  return std::exchange(last_, FetchView());
 }
 
 FetchView FetchPhase::view() const {

@@ -46,8 +46,10 @@ class FetchPhase {
 
   // While it runs, from any thread.
   FetchView view() const ABSL_LOCKS_EXCLUDED(mu_);
-  // When it has run: what it was like at the end.
-  FetchView last_view() const ABSL_LOCKS_EXCLUDED(mu_);
+  // The same, and when it has run what it was like at the end, until that is
+  // taken: so what adds up over rounds is counted once.
+  FetchView view_not_taken() const ABSL_LOCKS_EXCLUDED(mu_);
+  FetchView TakeLastView() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   const FetchPhaseSettings settings_;

@@ -168,6 +168,7 @@ absl::Status Fetcher::Run(absl::Time deadline, const std::atomic<bool>& stop,
     if (!ending_) {
       if (crawl_db_->blocks().block_changes() != block_changes_) DropBlocked();
       ActivateMore();
+      ResolveAgain(now);
       while (MayAsk(now)) {
         const std::optional<HostId> turn = turns_.Next(now);
         if (!turn.has_value()) break;
@@ -260,9 +261,12 @@ void Fetcher::OnResponse(uint64_t id, Response response) {
   if (response.failure == Failure::kNone) {
     ++answers_;
     unreachable_hosts_ = 0;
-    pace_.OnAnswer();
   }
-  if (response.failure == Failure::kNoSocket) NoSocket(response.detail, now);
+  if (response.failure == Failure::kNoSocket) {
+    NoSocket(response.detail, now);
+  } else if (response.failure == Failure::kNone || response.had_socket) {
+    pace_.OnSocket();  // Whether or not the server was any good.
+  }
   if (settings_.bandwidth > 0) {
     bandwidth_free_at_ =
         std::max(now, bandwidth_free_at_) +
@@ -284,8 +288,12 @@ void Fetcher::OnPage(Flight flight, Response response) {
     if (release_on_end_ || response.failure == Failure::kMemory) {
       committer_->Release({flight.task.page});
     } else if (!ending_ && response.failure == Failure::kNoSocket) {
-      host(flight.host).pages.push_front(std::move(flight.task));
-      ++pages_left_;
+      if (IsBlocked(host(flight.host))) {  // While it was under way.
+        committer_->Release({flight.task.page});
+      } else {
+        host(flight.host).pages.push_front(std::move(flight.task));
+        ++pages_left_;
+      }
     }
     return;
   }

@@ -100,7 +100,7 @@ struct FetchView {
   int64_t connections = 0;
   int64_t bytes = 0;
   // How late the network thread is, was at most, and for how long it held back
-  // new connections because of that.
+  // new connections, because of that or for want of sockets.
   absl::Duration lag;
   absl::Duration max_lag;
   absl::Duration held_back;
@@ -160,11 +160,13 @@ class Fetcher {
   void Advance(uint32_t index);
   void WantTurn(uint32_t index);
   void Resolve(uint32_t index);
+  void ResolveAgain(absl::Time now);
   void OnAddresses(uint32_t index, const Resolver::Result& addresses);
   void FailAll(uint32_t index, Failure failure, const std::string& detail);
   void RestHost(uint32_t index, absl::Duration rest);
   void ReleasePages(uint32_t index);
   void DropBlocked();
+  bool IsBlocked(const HostState& state) const;
   void GiveUpQuests(uint32_t index,
                     std::deque<std::unique_ptr<RobotsQuest>> quests);
   bool HasTooManyOrigins(const HostState& host, const storage::Url& url) const;
@@ -215,6 +217,8 @@ class Fetcher {
   uint64_t block_changes_ = 0;   // Of the block list, as far as it was heeded.
   size_t next_dormant_ = 0;      // Hosts from here on were not taken up yet.
   std::deque<uint32_t> parked_;  // Hosts.
+  // Hosts whose names could not be asked for, in kResolving.
+  std::deque<uint32_t> without_socket_;
   int64_t active_hosts_ = 0;
   size_t rules_bytes_ = 0;
   int unreachable_hosts_ = 0;  // Since somebody answered.

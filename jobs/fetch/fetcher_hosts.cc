@@ -215,13 +215,30 @@ uint16_t PortFor(const FetchSettings& settings, const storage::Url& url) {
              : url.port();
 }
 
+// The first that gets no socket either ends it for now.
+void Fetcher::ResolveAgain(absl::Time now) {
+  while (
+      !without_socket_.empty() &&
+      pace_.MayBegin(downloader_->active(), downloader_->connecting(), now)) {
+    const uint32_t index = without_socket_.front();
+    without_socket_.pop_front();
+    host(index).stage = HostState::Stage::kIdle;
+    Advance(index);
+  }
+}
+
 void Fetcher::OnAddresses(uint32_t index, const Resolver::Result& addresses) {
   HostState& state = host(index);
   state.stage = HostState::Stage::kIdle;
   if (ending_) return;
   if (!addresses.ok()) {
-    return FailAll(index, NameFailure(addresses.status()),
-                   std::string(addresses.status().message()));
+    const Failure failure = NameFailure(addresses.status());
+    const std::string detail(addresses.status().message());
+    if (!IsLocal(failure)) return FailAll(index, failure, detail);
+    // Ours, not theirs: the name is asked for again when there may be a socket.
+    state.stage = HostState::Stage::kResolving;
+    without_socket_.push_back(index);
+    return NoSocket(detail, SteadyNow());
   }
   std::string refused;
   for (const Address& address : *addresses) {
@@ -323,10 +340,12 @@ void Fetcher::DropBlocked() {
   for (uint32_t index = 0; index < hosts_.size(); ++index) {
     HostState& state = host(index);
     if (state.pages.empty() && state.quests.empty()) continue;
-    if (crawl_db_->blocks().IsBlocked(storage::PageKey{state.key.bytes})) {
-      ReleasePages(index);
-    }
+    if (IsBlocked(state)) ReleasePages(index);
   }
+}
+
+bool Fetcher::IsBlocked(const HostState& state) const {
+  return crawl_db_->blocks().IsBlocked(storage::PageKey{state.key.bytes});
 }
 
 void Fetcher::Retire(HostState& state) {

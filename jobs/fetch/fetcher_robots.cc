@@ -10,6 +10,12 @@
 #include "jobs/fetch/steady_now.h"
 
 namespace gannet::jobs {
+namespace {
+
+constexpr int kMostLocalFailures = 10;
+
+}  // namespace
+
 // A host may have a web server on each of its ports; 65,535 robots.txt files of
 // 500 KiB it may not.
 bool Fetcher::HasTooManyOrigins(const HostState& state,
@@ -51,8 +57,16 @@ void Fetcher::OnRobots(uint32_t asked, std::unique_ptr<RobotsQuest> quest,
   if (ending_) return;
   HostState& asker = host(quest->asker);
   if (IsLocal(response.failure)) {
-    // Ours, not theirs: it is asked for again.
-    asker.origins[quest->origin].stage = OriginRules::Stage::kUnknown;
+    // Ours, not theirs: it is asked for again, now or, if only this one fails
+    // so, in another round. Where all do, ConnectionPace knows when to end.
+    OriginRules& origin = asker.origins[quest->origin];
+    origin.stage = OriginRules::Stage::kUnknown;
+    const bool is_alone =
+        response.failure != Failure::kNoSocket || pace_.in_vain() <= 1;
+    if (is_alone && ++origin.local_failures >= kMostLocalFailures) {
+      origin.local_failures = 0;
+      ReleasePages(quest->asker);
+    }
     return Advance(quest->asker);
   }
   if (response.failure != Failure::kNone) {
@@ -100,6 +114,7 @@ void Fetcher::EndQuest(const RobotsQuest& quest, uint32_t status,
   OriginRules& origin = asker.origins[quest.origin];
   const absl::Time now = absl::Now();
   origin.stage = OriginRules::Stage::kKnown;
+  origin.local_failures = 0;
   const bool closed = status == 0 || status >= 500 || status == 429;
   if (!closed) asker.ForgetFailures();
   origin.expires = now + (closed ? std::max(settings_.closed_lifetime, at_least)

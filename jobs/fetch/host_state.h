@@ -29,6 +29,7 @@ struct OriginRules {
   RobotsRules rules = RobotsRules::AllowAll();
   absl::Time expires;
   proto::RobotsRules stored;
+  int local_failures = 0;  // In a row: this machine could not ask for it.
 };
 
 // Somebody wants the robots.txt of an origin, from here or, by redirects, from

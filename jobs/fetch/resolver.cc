@@ -6,8 +6,11 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
@@ -28,6 +31,14 @@ absl::Status StatusOfAres(const std::string& host, int status) {
       return absl::UnavailableError(
           fmt::format("cannot resolve {}: {}", host, ares_strerror(status)));
   }
+}
+
+// What this machine has run out of, and not the network. (Without IPv6 it has
+// no address of its own to ask an IPv6 server from.)
+bool IsShortage(int error, int family) {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS ||
+         error == ENOMEM || error == EAGAIN ||
+         (error == EADDRNOTAVAIL && family == AF_INET);
 }
 
 bool IsNumberOfPort(std::string_view text) {
@@ -82,6 +93,7 @@ struct Resolver::Query {
   Resolver* resolver;
   std::string host;
   int family;
+  uint64_t shortages_before;  // When it was asked.
 };
 
 absl::StatusOr<std::unique_ptr<Resolver>> Resolver::Create(
@@ -115,11 +127,51 @@ absl::StatusOr<std::unique_ptr<Resolver>> Resolver::Create(
         resolver->channel_,
         fmt::format("{}", fmt::join(set.servers, ",")).c_str());
   }
+  if (status == ARES_SUCCESS) SetSocketFunctions(resolver.get());
   if (status != ARES_SUCCESS) {
     return absl::UnavailableError(
         fmt::format("the resolver does not start: {}", ares_strerror(status)));
   }
   return resolver;
+}
+
+// c-ares makes one error of all that can be wrong with a socket: so the sockets
+// are made here, where what is wrong is seen. It sets no options of sockets
+// that are not its own.
+void Resolver::SetSocketFunctions(Resolver* resolver) {
+  static constexpr ares_socket_functions kFunctions = {
+      .asocket =
+          [](int family, int type, int protocol, void* self) {
+            const int fd =
+                socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
+            if (fd < 0 && IsShortage(errno, family)) {
+              ++static_cast<Resolver*>(self)->shortages_;
+            }
+            return fd;
+          },
+      .aclose = [](int fd, void*) { return close(fd); },
+      .aconnect =
+          [](int fd, const sockaddr* address, ares_socklen_t size, void* self) {
+            const int result = connect(fd, address, size);
+            if (result != 0 && IsShortage(errno, address->sa_family)) {
+              ++static_cast<Resolver*>(self)->shortages_;
+            }
+            return result;
+          },
+      .arecvfrom = [](int fd, void* data, size_t size, int flags,
+                      sockaddr* from, ares_socklen_t* from_size,
+                      void*) -> ares_ssize_t {
+        return recvfrom(fd, data, size, flags, from, from_size);
+      },
+      .asendv = [](int fd, const iovec* parts, int count,
+                   void*) -> ares_ssize_t {
+        msghdr message = {};
+        message.msg_iov = const_cast<iovec*>(parts);
+        message.msg_iovlen = static_cast<size_t>(count);
+        return sendmsg(fd, &message, MSG_NOSIGNAL);
+      },
+  };
+  ares_set_socket_functions(resolver->channel_, &kFunctions, resolver);
 }
 
 Resolver::Resolver(ResolverSettings settings, EventLoop* loop,
@@ -178,7 +230,7 @@ void Resolver::Ask(const std::string& host, int family) {
   hints.ai_flags = ARES_AI_NOSORT;
   hints.ai_family = family;
   hints.ai_socktype = SOCK_STREAM;
-  auto* query = new Query{this, host, family};
+  auto* query = new Query{this, host, family, shortages_};
   ares_getaddrinfo(
       channel_, query->host.c_str(), nullptr, &hints,
       [](void* argument, int status, int /*timeouts*/, ares_addrinfo* answer) {
@@ -187,13 +239,13 @@ void Resolver::Ask(const std::string& host, int family) {
           if (answer != nullptr) ares_freeaddrinfo(answer);
         };
         if (query->resolver->ending_) return;
-        query->resolver->OnAnswer(query->host, query->family, status, answer);
+        query->resolver->OnAnswer(*query, status, answer);
       },
       query);
 }
 
-void Resolver::OnAnswer(const std::string& host, int family, int status,
-                        ares_addrinfo* answer) {
+void Resolver::OnAnswer(const Query& query, int status, ares_addrinfo* answer) {
+  const auto& [resolver, host, family, shortages_before] = query;
   --in_flight_;
   std::vector<Address> addresses;
   absl::Duration ttl = settings_.max_ttl;
@@ -220,7 +272,13 @@ void Resolver::OnAnswer(const std::string& host, int family, int status,
     waiting_.push_front({host, AF_INET6});
     return StartWaiting();
   }
-  const absl::Status failure = StatusOfAres(host, status);
+  absl::Status failure = StatusOfAres(host, status);
+  // Perhaps it was another query's socket: then this one is asked for again for
+  // nothing, which is no harm.
+  if (absl::IsUnavailable(failure) && shortages_ != shortages_before) {
+    failure = absl::ResourceExhaustedError(fmt::format(
+        "no socket to resolve {} with: no file handle or port is left", host));
+  }
   const bool not_found = absl::IsNotFound(failure);
   ++(not_found ? counts_.not_found : counts_.unavailable);
   Finish(host, failure,

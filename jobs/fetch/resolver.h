@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -53,15 +54,22 @@ struct ResolverSettings {
 
 // What a result that is an error means for a page.
 inline Failure NameFailure(const absl::Status& status) {
-  return absl::IsNotFound(status) ? Failure::kNameNotFound
-                                  : Failure::kNameNoAnswer;
+  switch (status.code()) {
+    case absl::StatusCode::kNotFound:
+      return Failure::kNameNotFound;
+    case absl::StatusCode::kResourceExhausted:
+      return Failure::kNoSocket;
+    default:
+      return Failure::kNameNoAnswer;
+  }
 }
 
 class Resolver {
  public:
   // Addresses (never none), IPv4 unless there is only IPv6; or kNotFound: the
   // name has no address, do not ask soon again (remembered for negative_ttl);
-  // or kUnavailable: no server gave an answer, try later.
+  // or kUnavailable: no server gave an answer, try later; or
+  // kResourceExhausted: this machine had no socket to ask with, try soon.
   using Result = absl::StatusOr<std::vector<Address>>;
   using Done = std::function<void(const Result&)>;
 
@@ -102,8 +110,8 @@ class Resolver {
            std::function<absl::Time()> now);
   void StartWaiting();
   void Ask(const std::string& host, int family);
-  void OnAnswer(const std::string& host, int family, int status,
-                ares_addrinfo* answer);
+  static void SetSocketFunctions(Resolver* resolver);
+  void OnAnswer(const Query& query, int status, ares_addrinfo* answer);
   void Finish(const std::string& host, const Result& result,
               absl::Duration keep);
   void WatchSocket(int fd, bool readable, bool writable);
@@ -125,6 +133,7 @@ class Resolver {
   std::deque<Waiting> waiting_;  // Subset of asked_: not yet sent.
   int in_flight_ = 0;
   bool starting_ = false;
+  uint64_t shortages_ = 0;  // Sockets that were not to be had here.
   Counts counts_;
 };
 

@@ -23,6 +23,7 @@ struct Response {
   Address address;
   absl::Time started;
   absl::Duration connect_time;  // Zero if the connection was there already.
+  bool had_socket = false;      // A new one.
   int64_t bytes = 0;            // Received.
 };
 

@@ -5,6 +5,7 @@
 #include <openssl/err.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <map>
 
@@ -42,16 +43,27 @@ int ContextIndex() {
   return index;
 }
 
+// Where it keeps the port: in the place of the pointer itself.
+int PortIndex() {
+  static const int index =
+      SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+  return index;
+}
+
 TlsTrust* TrustOf(const SSL* connection) {
   return static_cast<TlsTrust*>(
       SSL_CTX_get_ex_data(SSL_get_SSL_CTX(connection), ContextIndex()));
 }
 
-// A session belongs to a name. Servers without one (addresses) get no SNI, and
-// their sessions are not kept.
-std::string_view ServerName(const SSL* connection) {
+// A session belongs to a name and a port, for each port may be a server of its
+// own. Servers without a name (addresses) get no SNI, and their sessions are
+// not kept: "" then.
+std::string ServerOf(const SSL* connection) {
   const char* name = SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name);
-  return name == nullptr ? std::string_view() : std::string_view(name);
+  if (name == nullptr) return "";
+  return fmt::format("{}:{}", name,
+                     reinterpret_cast<uintptr_t>(SSL_CTX_get_ex_data(
+                         SSL_get_SSL_CTX(connection), PortIndex())));
 }
 
 }  // namespace
@@ -84,6 +96,17 @@ absl::Status TlsTrust::Check() {
                    "least one certificate"));
 }
 
+absl::Status TlsTrust::CheckStillThere() {
+  storage::MutexLock lock(&mu_);
+  if (!was_read_) return absl::OkStatus();  // Check() has told.
+  const absl::Status status = Refresh();
+  if (status.ok()) return status;
+  return absl::FailedPreconditionError(fmt::format(
+      "the certificates that https servers are judged by are those of before: "
+      "{} now. Put the file right: after a restart it is needed",
+      std::string(status.message())));
+}
+
 absl::Status TlsTrust::Refresh() {
   looked_at_ = SteadyNow();
   struct stat now = {};
@@ -109,7 +132,7 @@ absl::Status TlsTrust::Refresh() {
   return absl::OkStatus();
 }
 
-void TlsTrust::SetUp(SSL_CTX* context) {
+void TlsTrust::SetUp(SSL_CTX* context, uint16_t port) {
   {
     storage::MutexLock lock(&mu_);
     // A file that is being replaced may be half there: what was read stays.
@@ -117,6 +140,8 @@ void TlsTrust::SetUp(SSL_CTX* context) {
     SSL_CTX_set1_cert_store(context, store_.get());
   }
   SSL_CTX_set_ex_data(context, ContextIndex(), this);
+  SSL_CTX_set_ex_data(context, PortIndex(),
+                      reinterpret_cast<void*>(static_cast<uintptr_t>(port)));
   // libcurl's describes each TLS message to a debug function: 5 % of all CPU.
   SSL_CTX_set_msg_callback(context, nullptr);
   // libcurl's default; most servers of TLS 1.2 know sessions by ticket only.
@@ -128,7 +153,7 @@ void TlsTrust::SetUp(SSL_CTX* context) {
 }
 
 void TlsTrust::Keep(SSL* connection, SSL_SESSION* session) {
-  const std::string_view server = ServerName(connection);
+  const std::string server = ServerOf(connection);
   if (server.empty() || SSL_get_verify_result(connection) != X509_V_OK) return;
   storage::MutexLock lock(&mu_);
   // A ticket comes some time after the handshake. Of a connection that older
@@ -153,7 +178,7 @@ void TlsTrust::OnInfo(const SSL* connection, int where, int) {
       SSL_get_session(connection) != nullptr) {
     return;
   }
-  const std::string_view server = ServerName(connection);
+  const std::string server = ServerOf(connection);
   if (server.empty()) return;
   if (const SslSession session = TrustOf(connection)->sessions_.Find(server)) {
     SSL_set_session(const_cast<SSL*>(connection), session.get());

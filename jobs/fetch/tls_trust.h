@@ -15,6 +15,7 @@
 #include <openssl/ssl.h>
 #include <sys/stat.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -27,16 +28,20 @@ namespace gannet::jobs {
 
 class TlsTrust {
  public:
-  // What the process has for `file` (empty: the system's certificates), as it is
-  // now; never destroyed.
+  // What the process has for `file` (empty: the system's certificates), as it
+  // is now; never destroyed.
   static TlsTrust* For(const std::string& file);
 
   // Whether the file can be read now; if not, says what to do. What was read
   // before stays; if nothing ever was, nobody is trusted.
   absl::Status Check() ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Sets up a connection's context, as libcurl made it.
-  void SetUp(SSL_CTX* context) ABSL_LOCKS_EXCLUDED(mu_);
+  // The same of a file that was read and cannot be read any more: what was read
+  // stays in force, until the process ends.
+  absl::Status CheckStillThere() ABSL_LOCKS_EXCLUDED(mu_);
+
+  // Sets up the context of a connection to `port`, as libcurl made it.
+  void SetUp(SSL_CTX* context, uint16_t port) ABSL_LOCKS_EXCLUDED(mu_);
 
   // What the sessions take; for tests.
   size_t session_bytes() const { return sessions_.bytes(); }

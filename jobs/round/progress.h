@@ -40,9 +40,10 @@ struct ProgressView {
   int64_t bytes = 0;         // Received, of this round.
   int64_t hosts_active = 0;  // With pages left to fetch.
   int64_t connections = 0;   // Requests under way.
-  // How late the network thread is, and for how long it has held back new
-  // connections in this round because of that.
+  // How late the network thread is, and was at most in this round; and for how
+  // long it held back new connections, because of that or for want of sockets.
   absl::Duration lag;
+  absl::Duration max_lag;
   absl::Duration held_back;
   int64_t targets = 0;  // Update: links to settle in all,
   int64_t settled = 0;  // and settled so far.

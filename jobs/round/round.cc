@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "jobs/fetch/tls_trust.h"
 #include "jobs/round/report.h"
 
 namespace gannet::jobs {
@@ -63,7 +64,6 @@ void AddSince(const proto::RoundCounts& then, const proto::RoundCounts& now,
   for (const auto& [kind, pages] : then.failures()) {
     sum.failures[kind] -= pages;
   }
-  sum.held_back += absl::Microseconds(now.held_back_us() - then.held_back_us());
   sum.bytes += now.bytes() - then.bytes();
 }
 
@@ -93,10 +93,13 @@ absl::StatusOr<bool> Rounds::RunOne(const std::atomic<bool>& stop) {
   {
     storage::MutexLock lock(&mu_);
     counts_before_ = db.round().journal().counts();
+    max_lag_ = absl::Microseconds(counts_before_.max_lag_us());
+    held_back_ = absl::Microseconds(counts_before_.held_back_us());
     is_running_ = true;
     round_started_ = absl::Now();
     deadline_ = round_started_ + settings_.time_limit;
   }
+  GiveNotice();
   const absl::Status status = Finish(stop);
   if (status.ok()) return true;
   (void)LeavePhase();  // That it failed too would be no news.
@@ -107,6 +110,13 @@ absl::StatusOr<bool> Rounds::RunOne(const std::atomic<bool>& stop) {
       fmt::format("round {} stopped while {}: nothing is lost, and the next "
                   "'gannet round' goes on with it",
                   journal.number(), Doing(journal.phase())));
+}
+
+void Rounds::GiveNotice() const {
+  if (!settings_.notice) return;
+  const absl::Status status =
+      TlsTrust::For(settings_.fetch.fetch.download.ca_file)->CheckStillThere();
+  if (!status.ok()) settings_.notice(std::string(status.message()));
 }
 
 // Each phase looks where the journal stands: what is done is not done again.
@@ -131,7 +141,7 @@ absl::Status Rounds::Finish(const std::atomic<bool>& stop) {
     }
     absl::Status s = fetch_.Run(*store_, SitesNow(LookAtFederation()), deadline,
                                 stop, [this] { return IsOut(); });
-    const FetchView fetched = fetch_.last_view();
+    const FetchView fetched = TakeNetworkLag();
     s.Update(db.round().AddNetworkLag(fetched.max_lag, fetched.held_back));
     if (!s.ok()) return s;
     if (stop) return absl::CancelledError("stopped while fetching");
@@ -152,6 +162,17 @@ absl::Status Rounds::Finish(const std::atomic<bool>& stop) {
     if (absl::Status s = settings_.federation->OnSettled(); !s.ok()) return s;
   }
   return WriteReport(now);
+}
+
+// The journal gets it when the phase has ended; whoever looks meanwhile must
+// see it, and once.
+FetchView Rounds::TakeNetworkLag() {
+  storage::MutexLock lock(&mu_);
+  FetchView fetched = fetch_.TakeLastView();
+  summary_.held_back += fetched.held_back;
+  max_lag_ = std::max(max_lag_, fetched.max_lag);
+  held_back_ += fetched.held_back;
+  return fetched;
 }
 
 FederationNow Rounds::LookAtFederation() const {
@@ -224,6 +245,7 @@ RunSummary Rounds::lifetime() const {
     AddSince(counts_before_, store_->crawl_db().round().journal().counts(),
              sum);
   }
+  sum.held_back += fetch_.view_not_taken().held_back;
   if (phase_ != proto::NO_ROUND) {
     sum.phase_seconds[PhaseName(phase_)] +=
         absl::ToDoubleSeconds(absl::Now() - phase_started_);
@@ -345,10 +367,12 @@ ProgressView Rounds::view() const {
   view.hosts_active = fetch.hosts_active;
   view.connections = fetch.connections;
   view.lag = fetch.lag;
-  view.held_back = fetch.held_back;
   view.targets = update_view_.targets;
   view.settled = update_view_.settled;
   storage::MutexLock lock(&mu_);
+  const FetchView lagging = fetch_.view_not_taken();
+  view.max_lag = std::max(max_lag_, lagging.max_lag);
+  view.held_back = held_back_ + lagging.held_back;
   view.phase = phase_;
   view.phase_started = phase_started_;
   view.round_started = round_started_;

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,6 +33,8 @@ struct RoundSettings {
   // No new round with less free space than this where the data are.
   uint64_t min_free = 0;
   std::string data_folder;
+  // Told what the operator should know as a round begins, if anything.
+  std::function<void(const std::string& notice)> notice;
   // Null: the site is in no federation. Must outlive the rounds.
   FederationPart* federation = nullptr;
 };
@@ -43,7 +46,8 @@ struct RunSummary {
   OutcomeCounts counts;
   std::map<std::string, int64_t> failures;  // Of the failed, by kind.
   int64_t bytes = 0;
-  // New connections were held back for so long: this machine was too busy.
+  // New connections were held back for so long: this machine was too busy, or
+  // had no sockets for more.
   absl::Duration held_back;
   absl::Duration elapsed;
   std::map<std::string, double> phase_seconds;
@@ -89,12 +93,14 @@ class Rounds {
 
  private:
   absl::Status CheckSpace() const;
+  void GiveNotice() const;
   // The settings of the phases, with what the federation says today.
   GenerateSettings GenerateNow(const FederationNow& now) const;
   UpdateSettings UpdateNow(const FederationNow& now) const;
   FederationNow LookAtFederation() const;
   bool IsOut() const;
   absl::Status Finish(const std::atomic<bool>& stop);
+  FetchView TakeNetworkLag() ABSL_LOCKS_EXCLUDED(mu_);
   absl::Status WriteReport(const FederationNow& now);
   void AddToSummary(const proto::RoundCounts& counts) ABSL_LOCKS_EXCLUDED(mu_);
   void CountRound() ABSL_LOCKS_EXCLUDED(mu_);
@@ -120,6 +126,9 @@ class Rounds {
   absl::Time deadline_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();
   absl::Time waiting_until_ ABSL_GUARDED_BY(mu_);
   int64_t planned_ ABSL_GUARDED_BY(mu_) = 0;
+  // Of the last round, but for the fetch phase that runs.
+  absl::Duration max_lag_ ABSL_GUARDED_BY(mu_);
+  absl::Duration held_back_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace gannet::jobs

@@ -139,6 +139,7 @@ void Describe(const HostRow& row, const std::string& agent, int64_t now_ms,
     // The record may be another site's, of a later version.
     host.set_last_failure(
         std::string(jobs::WordsOfKind(row.record.last_failure()).value_or("")));
+    host.set_last_failure_kind(row.record.last_failure());
   }
   if (row.record.rest_until_ms() >= kLeastRealMs) {
     *host.mutable_rest_until() = TimestampOfMs(row.record.rest_until_ms());

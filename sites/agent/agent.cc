@@ -35,9 +35,13 @@ std::string Joined(const std::vector<std::string>& keys) {
   return fmt::format("{}", fmt::join(keys, " "));
 }
 
-void LogNotices(const PreparedRounds& prepared, Log& log) {
-  for (const std::string& notice : prepared.notices) {
+// What there is to be told now, and what rounds will have to tell.
+void LogNotices(PreparedRounds& prepared, Log& log) {
+  prepared.settings.notice = [&log](const std::string& notice) {
     log.Warning("settings_notice", {{"reason", notice}});
+  };
+  for (const std::string& notice : prepared.notices) {
+    prepared.settings.notice(notice);
   }
 }
 

@@ -87,6 +87,7 @@ admin::Progress ProgressMessage(const jobs::ProgressView& view) {
   message.set_hosts_active(view.hosts_active);
   message.set_connections(view.connections);
   message.set_lag_seconds(absl::ToDoubleSeconds(view.lag));
+  message.set_max_lag_seconds(absl::ToDoubleSeconds(view.max_lag));
   message.set_held_back_seconds(absl::ToDoubleSeconds(view.held_back));
   message.set_targets(view.targets);
   message.set_settled(view.settled);
@@ -115,6 +116,7 @@ jobs::ProgressView ViewOf(const admin::Progress& message) {
   view.hosts_active = message.hosts_active();
   view.connections = message.connections();
   view.lag = absl::Seconds(message.lag_seconds());
+  view.max_lag = absl::Seconds(message.max_lag_seconds());
   view.held_back = absl::Seconds(message.held_back_seconds());
   view.targets = message.targets();
   view.settled = message.settled();

@@ -95,6 +95,7 @@ void FitFileLimit(jobs::FetchSettings& fetch,
       fetch.connections, fetch.download.max_idle_connections, limit);
   const size_t wanted = fetch.connections;
   fetch.connections = budget.connections;
+  fetch.download.connections = budget.connections;
   fetch.download.max_idle_connections = budget.idle;
   if (wanted == budget.connections) return;
   notices.push_back(fmt::format(

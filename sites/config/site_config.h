@@ -225,7 +225,7 @@ inline constexpr std::string_view kSiteYaml = "site.yaml";
 // kInvalidArgument names all that is wrong, a line each:
 //   site.yaml:7:10: crawl.width: found 'lots', allowed is a whole number ...
 // kNotFound if there is no such file. Relative paths (`site.data`, `tls`,
-// `federation.file`) are taken from the file's folder.
+// `federation.file`, `fetch.ca_file`) are taken from the file's folder.
 absl::StatusOr<SiteConfig> LoadSiteConfig(const std::string& path);
 absl::StatusOr<SiteConfig> ParseSiteConfig(std::string_view text,
                                            std::string_view file_name);

@@ -199,8 +199,11 @@ ExitCode RunHere(const ChosenSite& site, const SiteFlags& flags,
   }
   absl::StatusOr<PreparedRounds> prepared = PrepareRounds(site.config);
   if (!prepared.ok()) return Report(prepared.status());
-  for (const std::string& notice : prepared->notices) {
+  prepared->settings.notice = [](const std::string& notice) {
     fmt::print(stderr, "note: {}\n", ForTerminal(notice));
+  };
+  for (const std::string& notice : prepared->notices) {
+    prepared->settings.notice(notice);
   }
   PrepareProcess(site.config);
 

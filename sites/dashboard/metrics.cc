@@ -177,6 +177,9 @@ void AddRounds(const admin::AgentStatus& agent, Families& out) {
             "How late the network thread is: longer, and this machine is too "
             "busy for the connections that it has.",
             progress.lag_seconds());
+  out.Gauge("gannet_network_max_lag_seconds",
+            "How late it was at most in the round that runs.",
+            progress.max_lag_seconds());
 }
 
 void AddLifetime(const admin::AgentStatus& agent, Families& out) {
@@ -199,7 +202,7 @@ void AddLifetime(const admin::AgentStatus& agent, Families& out) {
                "kind", WithZeros(kinds, all.failures()));
   out.Counter("gannet_connections_held_back_seconds_total",
               "Time in which fewer connections were begun because the network "
-              "thread was late.",
+              "thread was late, or because there were no sockets for more.",
               all.held_back_seconds());
   out.Counter("gannet_fetches_unchanged_total",
               "Fetched pages that were as at the visit before.",

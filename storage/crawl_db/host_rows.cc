@@ -5,8 +5,15 @@
 namespace gannet::storage {
 namespace {
 
-// Of a failure's kind, which is a peer's word.
-constexpr size_t kMaxFailureName = 64;
+// A failure's kind is a peer's word. Cut short, or in other letters, it might
+// be no UTF-8, and the record could never be read again.
+bool IsFailureName(std::string_view name) {
+  constexpr size_t kMaxBytes = 64;
+  return name.size() <= kMaxBytes &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+         });
+}
 
 }  // namespace
 
@@ -74,7 +81,8 @@ absl::Status AddMovedHost(Store& store, Edit& edit, const HostUpdate& update) {
   merged.set_delay_ms(std::max(merged.delay_ms(), other.delay_ms()));
   if (merged.failures() < other.failures()) {
     merged.set_failures(other.failures());
-    merged.set_last_failure(other.last_failure().substr(0, kMaxFailureName));
+    merged.set_last_failure(
+        IsFailureName(other.last_failure()) ? other.last_failure() : "");
   }
   if (merged.addresses().empty()) {
     *merged.mutable_addresses() = other.addresses();

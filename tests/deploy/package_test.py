@@ -65,6 +65,7 @@ class Life(unittest.TestCase):
         outside.mkdir()
         shutil.copy(the_deb(), inside / "gannet.deb")
         shutil.copy(FAKEWEB, inside / "gannet-fakeweb")
+        (inside / "https").write_text(os.environ.get("GANNET_TEST_HTTPS", "0.5"))
         shutil.copy(HERE / "trial.py", inside)
         shutil.copy(HERE.parents[1] / "deploy/README.md", inside / "guide.md")
         run(HERE / "machine.sh", inside, outside)

@@ -16,6 +16,7 @@ import urllib.request
 
 DATA = "/var/lib/gannet"
 YAML = pathlib.Path("/etc/gannet/site.yaml")
+WEB_CA = "/run/web-ca.pem"
 # What dpkg, the journal and man-db keep of any package; and the user, which stays by design.
 BOOKKEEPING = re.compile(r"/var/lib/dpkg/|/var/log/|/var/cache/|/var/lib/systemd/|/etc/\.pwd\.lock"
                          r"|/etc/(passwd|group|shadow|gshadow|subuid|subgid)-?$"
@@ -73,10 +74,13 @@ class Story(unittest.TestCase):
         # Container images forbid packages to start or restart anything.
         pathlib.Path("/usr/sbin/policy-rc.d").unlink(missing_ok=True)
         cls.before = files()
+        # The share of its hosts on https comes from outside (tests/run.sh --https).
         cls.web = subprocess.Popen(["/in/gannet-fakeweb", "serve", "--json", "--hosts", "3",
-                                    "--pages", "30"], stdout=subprocess.PIPE)
+                                    "--pages", "30", "--https", pathlib.Path("/in/https").read_text(),
+                                    "--tls-port", "0", "--ca-out", WEB_CA], stdout=subprocess.PIPE)
         first = json.loads(cls.web.stdout.readline())
-        cls.port, cls.seed = first["port"], first["seed"]
+        os.chmod(WEB_CA, 0o644)
+        cls.seed, cls.web_at = first["seed"], f"127.0.0.0/8:{first['port']},{first['tls_port']}"
 
     @classmethod
     def tearDownClass(cls):
@@ -121,7 +125,8 @@ class Story(unittest.TestCase):
 
     def test_05_a_round_runs_in_the_hardened_unit(self):
         text = YAML.read_text()
-        for before, after in (('connect_to: ""', f'connect_to: "127.0.0.0/8:{self.port}"'),
+        for before, after in (('connect_to: ""', f'connect_to: "{self.web_at}"'),
+                              ('ca_file: ""', f'ca_file: "{WEB_CA}"'),
                               ("delay: 1s ", "delay: 20ms "), ("min_free: 5GiB", "min_free: 0"),
                               ("low_priority: false", "low_priority: true")):
             self.assertIn(before, text)
@@ -140,8 +145,8 @@ class Story(unittest.TestCase):
         run("systemctl", "disable", "--now", "gannet-round.timer")
 
     def test_07_a_crawl_by_hand_ends_and_verifies(self):
-        run("gannet", "crawl", self.seed, "--data", "/tmp/crawl", "--connect-to",
-            f"127.0.0.0/8:{self.port}", "--delay", "0.02", "--wait", "0", "--quiet")
+        run("gannet", "crawl", self.seed, "--data", "/tmp/crawl", "--connect-to", self.web_at,
+            "--ca-file", WEB_CA, "--delay", "0.02", "--wait", "0", "--quiet")
         self.assertTrue(json.loads(run("gannet", "verify", "--full", "--json", "--data",
                                        "/tmp/crawl"))["ok"])
 
@@ -192,7 +197,7 @@ class Story(unittest.TestCase):
             (YAML.parent / f"{name}.yaml").write_text(
                 f"site: {{name: {name}, data: /var/lib/gannet/{name}}}\n"
                 f"listen: {{http: '127.0.0.1:{7801 + i}'}}\n"
-                f"fetch: {{connect_to: '127.0.0.0/8:{self.port}'}}\narchive: {{min_free: 0}}\n")
+                f"fetch: {{connect_to: '{self.web_at}', ca_file: {WEB_CA}}}\narchive: {{min_free: 0}}\n")
         run("systemctl", "enable", "--now", "gannet@tokyo", "gannet@lima")
         for i, name in enumerate(("tokyo", "lima")):
             metrics = urllib.request.urlopen(f"http://127.0.0.1:{7801 + i}/metrics").read().decode()

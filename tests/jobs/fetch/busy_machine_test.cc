@@ -135,13 +135,13 @@ TEST_F(ConnectionPaceTest, WithoutASocketThereAreAsManyAsThereAre) {
   EXPECT_EQ(pace_.open_limit(), 500u);
 }
 
-TEST_F(ConnectionPaceTest, ItIsHopelessOnlyIfNobodyAnswersForLong) {
+TEST_F(ConnectionPaceTest, ItIsHopelessOnlyIfNobodyGetsASocketForLong) {
   for (int i = 0; i < 3; ++i) {
     pace_.OnNoSocket(/*active=*/0, now_);
     EXPECT_TRUE(pace_.MayBegin(0, 0, now_ + ConnectionPace::kPause));
     EXPECT_FALSE(pace_.IsHopeless(now_));
     now_ += absl::Seconds(100);
-    pace_.OnAnswer();
+    pace_.OnSocket();
   }
   pace_.OnNoSocket(/*active=*/0, now_);
   EXPECT_FALSE(pace_.IsHopeless(now_ + absl::Seconds(100)));
@@ -159,6 +159,9 @@ TEST(SocketBudgetTest, ConnectionsFitIntoTheLimitOfOpenFiles) {
   const SocketBudget tight = FitSockets(500, 4096, 256);
   EXPECT_EQ(tight.connections, 56u);
   EXPECT_EQ(tight.idle, 0u);
+  EXPECT_EQ(roomy.db_files, 16284u);
+  EXPECT_EQ(usual.db_files, 156u);
+  EXPECT_EQ(tight.db_files, 100u);
   EXPECT_EQ(FitSockets(500, 4096, 20).connections, 1u);
   EXPECT_EQ(FitSockets(100'000, 4096, 1 << 20).connections, 100'000u);
 }

@@ -79,6 +79,36 @@ TEST(CurlFailureTest, AConnectionThatBreaksIsToldByWhatWasThereBefore) {
   EXPECT_EQ(FailureOf(end), Failure::kTlsHandshake);
 }
 
+// libcurl 7.88 says so of a header line of more than 100 KiB.
+TEST(CurlFailureTest, NoWordOfTheServerIsTakenForAShortageOfOurMemory) {
+  CurlEnd end;
+  end.code = CURLE_OUT_OF_MEMORY;
+  EXPECT_EQ(FailureOf(end), Failure::kInternal);
+  end.was_asked = true;
+  EXPECT_EQ(FailureOf(end), Failure::kHeadersTooLarge);
+  end.had_head = true;
+  EXPECT_EQ(FailureOf(end), Failure::kInternal);
+}
+
+TEST(CurlFailureTest, WhatAProxyDoesIsAFailureToConnect) {
+  CurlEnd end;
+  for (const CURLcode code : {CURLE_PROXY, CURLE_COULDNT_RESOLVE_PROXY}) {
+    end.code = code;
+    EXPECT_EQ(FailureOf(end), Failure::kConnect) << code;
+  }
+  end.at_proxy = true;
+  for (const CURLcode code :
+       {CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY,
+        CURLE_PEER_FAILED_VERIFICATION, CURLE_OUT_OF_MEMORY}) {
+    end.code = code;
+    EXPECT_EQ(FailureOf(end), Failure::kConnect) << code;
+  }
+  // What this machine lacks it lacks for a proxy, too.
+  end.code = CURLE_COULDNT_CONNECT;
+  end.os_error = EMFILE;
+  EXPECT_EQ(FailureOf(end), Failure::kNoSocket);
+}
+
 TEST(FailureTest, EachKindHasANameOfItsOwnAndWords) {
   std::set<std::string_view> names;
   for (const std::string_view kind : FailureKinds()) {

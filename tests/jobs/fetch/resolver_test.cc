@@ -1,8 +1,11 @@
 #include "jobs/fetch/resolver.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <optional>
 
@@ -209,6 +212,39 @@ TEST_F(ResolverTest, ASilentServerIsUnavailableAfterItsTries) {
   EXPECT_GE(absl::Now() - start, absl::Milliseconds(40));
   EXPECT_EQ(dns_.asked("slow.example"), 2);
   EXPECT_EQ(resolver_->NextTimeout(), absl::InfiniteFuture());
+}
+
+// The process has no file handle left: says nothing of the name.
+TEST_F(ResolverTest, WithoutASocketThereIsAShortageHereAndNoFailureOfTheName) {
+  dns_.Say("a.example", {{"a.example", kA, 300, "192.0.2.1"}});
+  Start();
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const absl::Status status = Resolve("a.example").status();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  EXPECT_EQ(NameFailure(status), Failure::kNoSocket);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("a.example"));
+  EXPECT_THAT(Resolve("a.example").value(), ElementsAre(At("192.0.2.1")));
+  // A server that does not answer is none.
+  settings_.tries = 1;
+  dns_.Say("b.example", {}, FakeDns::kServFail);
+  Start();
+  EXPECT_TRUE(absl::IsUnavailable(Resolve("b.example").status()));
+}
+
+// c-ares has sockets of ours: not blocking, and nobody's whom we start.
+TEST_F(ResolverTest, ItsSocketsNeitherBlockNorAreInherited) {
+  dns_.Say("a.example", {{"a.example", kA, 300, "192.0.2.1"}});
+  const int next = dup(0);
+  close(next);
+  Start();
+  ASSERT_TRUE(Resolve("a.example").ok());
+  EXPECT_NE(fcntl(next, F_GETFL) & O_NONBLOCK, 0);
+  EXPECT_NE(fcntl(next, F_GETFD) & FD_CLOEXEC, 0);
 }
 
 TEST_F(ResolverTest, GarbageIsUnavailableAndHarmsNobody) {

@@ -2,11 +2,16 @@
 // with libcurl as the crawler has it, against a web with a CA of its own.
 #include "jobs/fetch/tls_trust.h"
 
+#include <curl/curl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
 #include <fstream>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -96,6 +101,31 @@ class TlsTrustTest : public testing::Test {
     return SingleFetch::Create(settings).value();
   }
 
+  // Asks for something at `url_`, and looks at the first byte of the answer.
+  // `before` that.
+  void Connect(
+      const fake_web::Server& server,
+      const std::function<void()>& before = [] {}) {
+    const Context context(SSL_CTX_new(TLS_client_method()));
+    SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+    TlsTrust::For(file_)->SetUp(context.get(), server.tls_port());
+    BIO* bio = BIO_new_ssl_connect(context.get());
+    SSL* connection = nullptr;
+    BIO_get_ssl(bio, &connection);
+    SSL_set_tlsext_host_name(connection, std::string(url_.host()).c_str());
+    BIO_set_conn_hostname(
+        bio, fmt::format("127.0.0.1:{}", server.tls_port()).c_str());
+    ASSERT_EQ(BIO_do_handshake(bio), 1);
+    before();
+    const std::string request =
+        fmt::format("GET / HTTP/1.1\r\nHost: {}\r\n\r\n", url_.host());
+    ASSERT_GT(BIO_write(bio, request.data(), static_cast<int>(request.size())),
+              0);
+    char byte;
+    ASSERT_EQ(BIO_read(bio, &byte, 1), 1);
+    BIO_free_all(bio);
+  }
+
   TemporaryFolder folder_;
   const std::string file_ = folder_.path() + "/ca.pem";
   fake_web::WebClock clock_;
@@ -114,6 +144,21 @@ TEST_F(TlsTrustTest, AFileThatChangesIsReadAgainWithoutARestart) {
   EXPECT_EQ(Fetch()->Get(url_).failure, Failure::kTlsUnknownIssuer);
 }
 
+// A round keeps its handles for half an hour.
+TEST_F(TlsTrustTest, AFileThatChangesCountsForTheHandlesThatThereAre) {
+  WriteCaOf(/*seed=*/1);
+  const std::unique_ptr<SingleFetch> fetch = Fetch();
+  EXPECT_EQ(fetch->Get(url_).failure, Failure::kNone);
+  WriteCaOf(/*seed=*/99);
+  absl::SleepFor(absl::Milliseconds(1100));  // It is looked at once a second.
+  // Another host: the connection to the first is still open.
+  const storage::Url other =
+      storage::Url::Parse(web_->Url({.host = (web_->Seeds()[0].host + 1) % 4}))
+          .value();
+  ASSERT_NE(other.host(), url_.host());
+  EXPECT_EQ(fetch->Get(other).failure, Failure::kTlsUnknownIssuer);
+}
+
 TEST_F(TlsTrustTest, WhileItIsInUseAFileThatBreaksChangesNothing) {
   WriteCaOf(/*seed=*/1);
   const std::unique_ptr<SingleFetch> fetch = Fetch();
@@ -124,35 +169,79 @@ TEST_F(TlsTrustTest, WhileItIsInUseAFileThatBreaksChangesNothing) {
   const absl::Status now = TlsTrust::For(file_)->Check();
   EXPECT_EQ(now.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(now.message()), HasSubstr("fetch.ca_file"));
+  const absl::Status still = TlsTrust::For(file_)->CheckStillThere();
+  EXPECT_EQ(still.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(still.message()), HasSubstr(file_));
+  WriteCaOf(/*seed=*/1);
+  EXPECT_TRUE(TlsTrust::For(file_)->CheckStillThere().ok());
+}
+
+TEST_F(TlsTrustTest, AFileThatWasNeverThereHasNotGone) {
+  EXPECT_FALSE(TlsTrust::For(file_)->Check().ok());
+  EXPECT_TRUE(TlsTrust::For(file_)->CheckStillThere().ok());
+}
+
+// libcurl would parse it, or the system's, for each connection: 27 ms of CPU.
+TEST_F(TlsTrustTest, TheFileIsReadOnceForAllConnectionsAndTheSystemsNever) {
+  WriteCaOf(/*seed=*/1);
+  const int notify = inotify_init1(IN_NONBLOCK);
+  const int own = inotify_add_watch(notify, file_.c_str(), IN_OPEN);
+  int of_system = -1;
+  CURL* easy = curl_easy_init();
+  const char* system = nullptr;
+  if (curl_easy_getinfo(easy, CURLINFO_CAINFO, &system) == CURLE_OK &&
+      system != nullptr) {
+    of_system = inotify_add_watch(notify, system, IN_OPEN);
+  }
+  curl_easy_cleanup(easy);
+  std::map<int, int> opened;
+  for (int i = 0; i < 2; ++i) {
+    const std::unique_ptr<SingleFetch> fetch = Fetch();
+    for (uint32_t host = 0; host < 4; ++host) {
+      const auto url = storage::Url::Parse(web_->Url({.host = host})).value();
+      EXPECT_EQ(fetch->Get(url).failure, Failure::kNone);
+      // Looked at each time: equal events in a row become one.
+      alignas(inotify_event) char events[4096];
+      const ssize_t size = read(notify, events, sizeof events);
+      for (ssize_t at = 0; at < size;) {
+        const auto* event = reinterpret_cast<const inotify_event*>(events + at);
+        ++opened[event->wd];
+        at += static_cast<ssize_t>(sizeof *event + event->len);
+      }
+    }
+  }
+  close(notify);
+  EXPECT_EQ(opened[own], 1);
+  EXPECT_EQ(opened[of_system], 0);
 }
 
 // TLS 1.3: a session comes after the handshake, with the first bytes.
 TEST_F(TlsTrustTest, ASessionOfWhoWasTrustedBeforeIsNotKept) {
   WriteCaOf(/*seed=*/1);
   TlsTrust* const trust = TlsTrust::For(file_);
-  const Context context(SSL_CTX_new(TLS_client_method()));
-  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
-  trust->SetUp(context.get());
-  // Twice: with the same certificates it is kept.
+  // With the same certificates it is kept.
   for (const uint64_t seed : {1, 99}) {
-    BIO* bio = BIO_new_ssl_connect(context.get());
-    SSL* connection = nullptr;
-    BIO_get_ssl(bio, &connection);
-    SSL_set_tlsext_host_name(connection, std::string(url_.host()).c_str());
-    BIO_set_conn_hostname(
-        bio, fmt::format("127.0.0.1:{}", server_->tls_port()).c_str());
-    ASSERT_EQ(BIO_do_handshake(bio), 1);
-    if (seed != 1) WriteCaOf(seed);
-    ASSERT_TRUE(trust->Check().ok());
-    const std::string request =
-        fmt::format("GET / HTTP/1.1\r\nHost: {}\r\n\r\n", url_.host());
-    ASSERT_GT(BIO_write(bio, request.data(), static_cast<int>(request.size())),
-              0);
-    char byte;
-    ASSERT_EQ(BIO_read(bio, &byte, 1), 1);
+    Connect(*server_, [&] {
+      if (seed != 1) WriteCaOf(seed);
+      ASSERT_TRUE(trust->Check().ok());
+    });
     EXPECT_EQ(trust->session_bytes() > 0, seed == 1);
-    BIO_free_all(bio);
   }
+}
+
+// They may be of different servers, with certificates of their own.
+TEST_F(TlsTrustTest, EachPortOfAHostHasASessionOfItsOwn) {
+  WriteCaOf(/*seed=*/1);
+  TlsTrust* const trust = TlsTrust::For(file_);
+  Connect(*server_);
+  const size_t one = trust->session_bytes();
+  ASSERT_GT(one, 0u);
+  Connect(*server_);
+  EXPECT_LT(trust->session_bytes(), one + one / 2);
+  const auto other =
+      fake_web::Server::Start(web_.get(), &clock_, {.tls_port = 0}).value();
+  Connect(*other);
+  EXPECT_GT(trust->session_bytes(), one + one / 2);
 }
 
 TEST_F(TlsTrustTest, AllWhoNameAFileShareWhatWasReadAndTheSessions) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -50,6 +51,72 @@ TEST(RoundsTest, OnANearlyFullDiskNoRoundBeginsButAFinishedCrawlIsFinished) {
   crawl.settings().min_free = std::numeric_limits<uint64_t>::max();
   const absl::Status status = crawl.Crawl();
   EXPECT_TRUE(status.ok()) << status;
+}
+
+// No memory for any answer, and none comes.
+TEST(RoundsTest, ARobotsTxtThatThisMachineCannotAskForEndsTheHostsRound) {
+  FakeCrawl crawl({.hosts = 2, .pages = 4});
+  ASSERT_TRUE(crawl.InjectSeeds().ok());
+  const int64_t frontier = crawl.store().crawl_db().totals().frontier_pages;
+  crawl.settings().fetch.fetch.download.memory = 0;
+  crawl.settings().time_limit = absl::Minutes(1);
+  const absl::Time started = absl::Now();
+  (void)crawl.Crawl(/*rounds=*/1);
+  EXPECT_LT(absl::Now() - started, absl::Seconds(30));
+  // Nothing failed for that.
+  EXPECT_EQ(crawl.store().crawl_db().totals().frontier_pages, frontier);
+  for (const auto& [url, state] : crawl.States()) EXPECT_EQ(state, "new");
+  EXPECT_LE(crawl.server().served().requests,
+            10u * static_cast<uint64_t>(frontier));
+}
+
+TEST(RoundsTest, ACaFileThatBreaksIsToldOfOnceARound) {
+  FakeCrawl crawl({.hosts = 2, .pages = 8});
+  ASSERT_TRUE(crawl.InjectSeeds().ok());
+  std::vector<std::string> notices;
+  crawl.settings().notice = [&](const std::string& notice) {
+    notices.push_back(notice);
+  };
+  ASSERT_TRUE(crawl.Crawl(/*rounds=*/1).ok());
+  EXPECT_TRUE(notices.empty());
+  std::ofstream(crawl.settings().fetch.fetch.download.ca_file) << "half of";
+  ASSERT_TRUE(crawl.Crawl(/*rounds=*/1).ok());
+  ASSERT_EQ(notices.size(), 1u);
+  EXPECT_THAT(notices[0], HasSubstr("no certificates that can be read"));
+}
+
+// An address that is none of ours: no connection gets its socket.
+TEST(RoundsTest, TimeHeldBackIsSeenWhileItPassesAndIsCountedOnce) {
+  FakeCrawl crawl({.hosts = 40, .pages = 80});
+  InjectAll(crawl);
+  crawl.settings().fetch.fetch.download.source_address = "192.0.2.1";
+  Rounds rounds(crawl.settings(), &crawl.store());
+  const absl::Time started = absl::Now();
+  std::thread runs([&] { (void)rounds.RunOne(crawl.stop); });
+  absl::Duration seen;
+  bool was_seen_while_fetching = false;
+  // Also as the fetch phase ends it never shrinks.
+  while (absl::Now() < started + absl::Seconds(3)) {
+    const absl::Duration now = rounds.lifetime().held_back;
+    EXPECT_GE(now, seen);
+    seen = now;
+    const ProgressView view = rounds.view();
+    was_seen_while_fetching |= !crawl.stop && view.phase == proto::FETCH &&
+                               view.held_back > absl::ZeroDuration() &&
+                               now > absl::ZeroDuration();
+    if (absl::Now() > started + absl::Seconds(2)) crawl.stop = true;
+    absl::SleepFor(absl::Microseconds(100));
+  }
+  runs.join();
+  EXPECT_TRUE(was_seen_while_fetching);
+  EXPECT_GE(rounds.lifetime().held_back, seen);
+  EXPECT_LE(rounds.lifetime().held_back, absl::Now() - started);
+  EXPECT_EQ(rounds.lifetime().held_back, rounds.summary().held_back);
+  EXPECT_EQ(crawl.store().crawl_db().round().journal().counts().held_back_us(),
+            absl::ToInt64Microseconds(rounds.summary().held_back));
+  // The pages stay in the round.
+  EXPECT_EQ(crawl.store().crawl_db().round().journal().phase(), proto::FETCH);
+  EXPECT_EQ(crawl.store().crawl_db().round().journal().counts().released(), 0);
 }
 
 TEST(RoundsTest, RoundsThatOnlyGiveTheirPagesBackEndWithWhatToLookAt) {

@@ -25,9 +25,9 @@ from fakeweb import FakeWebTest
 class Agent:
     """A running `gannet serve`, and what it logs, event by event."""
 
-    def __init__(self, folder, *flags: str, environment=None):
+    def __init__(self, folder, *flags: str, environment=None, prefix: tuple = ()):
         self.process = subprocess.Popen(
-            [GANNET, "serve", "--data", "site", "--http", "off", *flags], cwd=folder,
+            [*prefix, GANNET, "serve", "--data", "site", "--http", "off", *flags], cwd=folder,
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
             env={**os.environ, **(environment or {})})
         self.events, self.lines = queue.Queue(), []
@@ -81,8 +81,8 @@ class ServeTest(FakeWebTest):
     def configure(self, crawl: str = "width: 40", more: str = ""):
         self.site(self.web, more=f"crawl: {{{crawl}}}\nlog: {{format: json}}\n{more}")
 
-    def agent(self, *flags: str, environment=None) -> Agent:
-        agent = Agent(self.folder, *flags, environment=environment)
+    def agent(self, *flags: str, **more) -> Agent:
+        agent = Agent(self.folder, *flags, **more)
         self.addCleanup(agent.kill)
         agent.wait_for("agent_started")
         return agent
@@ -119,6 +119,33 @@ class ServeTest(FakeWebTest):
         self.assertEqual(sorted(self.fetched("site")), self.true_pages())
         self.assertGreater(len(self.check_rounds()), 3)
         self.check_invariants("site")
+
+    def test_connections_cut_to_the_limit_of_open_files_are_said_to_be(self):
+        self.site(self.web, fetch=", connections: 500", more="log: {format: json}")
+        few = Agent(self.folder, prefix=("bash", "-c", 'ulimit -n 400; exec "$@"', "--"))
+        self.addCleanup(few.kill)
+        notice = few.wait_for("settings_notice")["reason"]
+        self.assertIn("fetch.connections is 500", notice)
+        self.assertIn("only 400 files", notice)
+        self.assertIn("it uses 200 connections", notice)
+        self.assertIn("LimitNOFILE=", notice)
+        few.wait_for("round_ended")
+        # Again when it takes up the file again; elsewhere there is nothing to say.
+        few.process.send_signal(signal.SIGHUP)
+        few.wait_for("settings_notice", reason=notice)
+        few.wait_for("reloaded")
+        few.end()
+        enough = self.agent()
+        enough.end()
+        self.assertNotIn("settings_notice", "".join(enough.lines))
+
+    def test_a_ca_file_that_breaks_is_said_to_be_once_a_round(self):
+        agent = self.agent()
+        agent.wait_for("round_ended")
+        (self.folder / "web-ca.pem").write_text("half of a certif")
+        notice = agent.wait_for("settings_notice")["reason"]
+        self.assertIn("web-ca.pem' has no certificates that can be read", notice)
+        self.assertEqual(agent.wait_for("round_ended")["failed"], 0)
 
     def test_stopped_in_mid_round_it_ends_in_time_and_the_next_goes_on(self):
         self.configure("width: 1000")

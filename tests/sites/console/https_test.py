@@ -12,6 +12,7 @@ import time
 import unittest
 
 import console
+import small_web
 from console import GANNET
 from fakeweb import FakeWebTest
 
@@ -31,6 +32,9 @@ KINDS = {
 
 class NoSuchName(threading.Thread):
     """A DNS server that knows no name."""
+    # An answer, with recursion, NXDOMAIN.
+    flags = b"\x81\x83"
+    answers = b""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -42,8 +46,16 @@ class NoSuchName(threading.Thread):
     def run(self):
         while True:
             query, asker = self.socket.recvfrom(512)
-            # The same question; an answer, with recursion, NXDOMAIN.
-            self.socket.sendto(query[:2] + b"\x81\x83" + query[4:6] + bytes(6) + query[12:], asker)
+            question = query[12:query.index(b"\0", 12) + 5]
+            count = bool(self.answers).to_bytes(2, "big")
+            self.socket.sendto(query[:2] + self.flags + query[4:6] + count + bytes(4) + question +
+                               self.answers, asker)
+
+
+class EveryName(NoSuchName):
+    """A DNS server that knows all names: they are 127.0.0.1."""
+    flags = b"\x81\x80"
+    answers = b"\xc0\x0c" + b"\0\1\0\1" + b"\0\0\1\0" + b"\0\4" + socket.inet_aton("127.0.0.1")
 
 
 class Https(FakeWebTest):
@@ -67,6 +79,9 @@ class Https(FakeWebTest):
                 self.assertTrue(reason.startswith(name + ": "), reason)
                 self.assertIn(words, reason)
                 self.assertIn(words, self.gannet("hosts", of_kind[kind], "--data", "site").out)
+                [asked] = self.gannet("hosts", of_kind[kind], "--json", "--data", "site").json
+                self.assertEqual(asked["last_failure_kind"], name)
+                self.assertIn(words, asked["last_failure"])
                 checked = self.gannet("check", "page", url, "--json", "--data", "site").json
                 self.assertIn(words, str(checked))
 
@@ -117,6 +132,20 @@ class Https(FakeWebTest):
                 "^connect_timeout: connecting took too long")
             for one in waiting:
                 one.close()
+
+    @unittest.skipIf(subprocess.run(["unshare", "-rn", "true"], capture_output=True).returncode,
+                     "no network namespaces here")
+    def test_a_server_without_a_route_is_told(self):
+        self.write("site/site.yaml", 'fetch: {delay: 1ms, retries: 0, connect_to: "192.0.2.1:80"}\n'
+                                     "archive: {min_free: 0}\n")
+        # A network of nothing.
+        crawl = subprocess.run(
+            ["unshare", "-rn", GANNET, "crawl", "http://a.example/", "--data", "site", "--wait", "0",
+             "--json", "--quiet"], cwd=self.folder, capture_output=True, text=True, timeout=60)
+        self.assertEqual(crawl.returncode, 0, crawl.stderr)
+        self.assertEqual(console.json.loads(crawl.stdout)["failures"], {"connect_unreachable": 1})
+        self.assertRegex(self.page("http://a.example/")["finished_reason"],
+                         "^connect_unreachable: there is no route to the server")
 
     def test_a_ca_file_that_is_none_is_refused_before_anything_is_fetched(self):
         self.write("ca.pem", "not a certificate\n")
@@ -170,14 +199,34 @@ class BusyMachine(FakeWebTest):
         self.assertRegex(error, "note: fetch.connections is 500, but .* only 256 files .* 56 "
                                 "connections.*ulimit -n")
 
+    def few_sockets(self) -> str:
+        shim = self.folder / "few_sockets.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", shim,
+                        pathlib.Path(__file__).with_name("few_sockets.c")], check=True)
+        return f"LD_PRELOAD={shim}"
+
     @unittest.skipIf(os.environ.get("GANNET_TEST_SLOW"), "sanitizers are preloaded first")
     def test_no_page_fails_because_a_socket_was_not_to_be_had(self):
         web = self.serve("--hosts", "100", "--pages", "600", "--https", "0.5")
         self.site(web, fetch=", retries: 0")
-        shim = self.folder / "few_sockets.so"
-        subprocess.run(["cc", "-shared", "-fPIC", "-o", shim,
-                        pathlib.Path(__file__).with_name("few_sockets.c")], check=True)
-        self.finish(self.crawl(web, "env", f"LD_PRELOAD={shim}"), web)
+        self.finish(self.crawl(web, "env", self.few_sockets()), web)
+
+    @unittest.skipIf(os.environ.get("GANNET_TEST_SLOW"), "sanitizers are preloaded first")
+    def test_no_page_fails_because_there_was_no_socket_to_resolve_its_name(self):
+        dns = EveryName()
+        server = small_web.Server({"/": small_web.page("x")})
+        self.addCleanup(server.listener.close)
+        self.write("site/site.yaml",
+                   "fetch: {delay: 20ms, retries: 0, allow_private: true, "
+                   f"resolver: {{servers: ['{dns.address}']}}}}\narchive: {{min_free: 0}}\n")
+        self.write("seeds", "".join(f"http://h{i}.example:{server.port}/\n" for i in range(5)))
+        crawl = subprocess.run(
+            ["env", self.few_sockets(), "GANNET_TEST_NO_SOCKETS=15", GANNET, "crawl", "seeds",
+             "--data", "site", "--wait", "0", "--json", "--quiet"],
+            cwd=self.folder, capture_output=True, text=True, timeout=120)
+        self.assertEqual(crawl.returncode, 0, crawl.stderr)
+        done = console.json.loads(crawl.stdout)
+        self.assertEqual((done["fetched"], done["failed"], done["failures"]), (5, 0, {}))
 
 
 if __name__ == "__main__":

@@ -34,6 +34,22 @@ class Limits(SmallWebTest):
         self.assertEqual(self.reason("/large"), 
                          ("failed", "headers_too_large: the answer's headers are too large"))
 
+    def test_a_header_line_that_libcurl_refuses(self):
+        # More than 100 KiB, which it calls "out of memory": that is no shortage of ours.
+        large = page("x", "X: " + "y" * (110 << 10) + "\r\n")
+        server = self.serve({"/fits": page("x"), "/large": large})
+        self.crawl(server, ["/fits", "/large"])
+        self.assertEqual(self.reason("/fits"), ("fetched", ""))
+        self.assertEqual(self.reason("/large"),
+                         ("failed", "headers_too_large: the answer's headers are too large"))
+        self.assertEqual(server.asked.count("/large"), 1)
+        server = self.serve({"/robots.txt": large, "/": page("x")})
+        self.crawl(server, ["/"], host="b.example")
+        self.assertEqual(self.reason("/", host="b.example"),
+                         ("failed", "headers_too_large: the answer's headers are too large"))
+        self.assertEqual(set(server.asked), {"/robots.txt"})
+        self.assertLess(len(server.asked), 5)
+
     def test_time_to_the_first_byte(self):
         server = self.serve({"/late": drip(1, 1, head_after=20)})
         self.crawl(server, ["/late"], ", first_byte_timeout: 500ms, min_speed: 0")

@@ -83,7 +83,7 @@ class Hosts(ConsoleTest):
             "failures": 4, "rest_until": "2096-10-02T07:06:40.000Z", "robots": "rules",
             "origins": [{"origin": "http://b.example:80", "http_status": 200, "bytes": 30,
                          "expires": "2096-10-02T07:06:40.000Z"}],
-            "rtt": None, "last_failure": ""})
+            "rtt": None, "last_failure": "", "last_failure_kind": ""})
         line = self.gannet("hosts", "b.example", "--data", site).lines[1]
         self.assertRegex(line, r"^b\.example +2 +2\.5 s \(robots\.txt asks for 20 s\) +4 "
                                r"+- +2096-10-02 07:06:40 +rules$")

@@ -209,6 +209,24 @@ class BrowserTest(unittest.TestCase):
         self.browser.wait("return document.getElementById('banners').childElementCount === 0",
                           "the banners go", LIVE)
 
+    def test_says_that_this_machine_is_busy_and_what_went_wrong(self):
+        demo = self.open()
+        self.assertEqual(self.browser.text("#banners"), "")
+        demo.tell("busy")
+        self.wait_for_text("#banners", "This machine is busy", LIVE)
+        demo.tell("failing")
+        self.wait_for_text("#outcomes", "tls expired", LIVE)
+        rows = self.rows("#outcomes tr", "th, td")
+        names = [row[0] for row in rows]
+        # Below all that failed, the five kinds of which there were most.
+        self.assertEqual(rows[names.index("failed") + 1:-1],
+                         [["connect timeout", "", "41,233"], ["http 5xx", "", "31,204"],
+                          ["tls expired", "", "8,412"], ["name not found", "", "5,120"],
+                          ["reset", "", "1,207"]])
+        # It is no longer held back, and so no longer busy.
+        self.browser.wait("return document.getElementById('banners').childElementCount === 0",
+                          "the banner goes", LIVE + 10)
+
     def test_says_when_the_site_does_not_answer_and_comes_back(self):
         self.expected_errors = ["503", "ERR_CONNECTION_REFUSED"]
         demo = self.open()

@@ -318,6 +318,17 @@ bool DemoSite::Do(const std::string& command, absl::Time now) {
       agent.mutable_progress()->set_round(script.status.round());
       agent.mutable_progress()->set_phase("fetch");
       agent.mutable_progress()->set_planned(kPlanned);
+    } else if (verb == "busy") {
+      admin::Progress& progress = *agent.mutable_progress();
+      progress.set_held_back_seconds(progress.held_back_seconds() + 5);
+    } else if (verb == "failing") {
+      auto& failures = *agent.mutable_lifetime()->mutable_failures();
+      failures["http_5xx"] = 31204;
+      failures["connect_timeout"] = 41233;
+      failures["tls_expired"] = 8412;
+      failures["name_not_found"] = 5120;
+      failures["reset"] = 1207;
+      failures["garbage"] = 37;
     } else if (verb == "fail") {
       rounds.set_last_error(rest);
     } else if (verb == "unreachable") {

@@ -1,7 +1,10 @@
 #include "sites/dashboard/metrics.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string_view>
 
 #include "absl/time/clock.h"
 
@@ -22,11 +25,33 @@ TEST(MetricsTest, CountersComeFromTheAgentsLifetime) {
   agent.mutable_lifetime()->set_bytes(99);
   (*agent.mutable_lifetime()->mutable_phase_seconds())["fetch"] = 1.5;
   (*agent.mutable_rounds_by_result())["ok"] = 3;
+  (*agent.mutable_lifetime()->mutable_failures())["tls_expired"] = 6;
+  // Of a later version, or an earlier one.
+  (*agent.mutable_lifetime()->mutable_failures())["of_old"] = 1;
+  agent.mutable_lifetime()->set_held_back_seconds(2.5);
+  agent.mutable_progress()->set_lag_seconds(0.25);
+  agent.mutable_progress()->set_max_lag_seconds(1.5);
   const std::string text = MetricsText(status, {}, {{200, 4}});
   EXPECT_THAT(text, HasSubstr("gannet_build_info{version=\"1.2.3\"} 1\n"));
   EXPECT_THAT(
       text, HasSubstr("gannet_fetches_total{outcome=\"fetched\"} 12345678901"));
   EXPECT_THAT(text, HasSubstr("gannet_fetches_total{outcome=\"gone\"} 0\n"));
+  const auto failures = [&](std::string_view kind, int count) {
+    EXPECT_THAT(text, HasSubstr(fmt::format(
+                          "gannet_fetch_failures_total{{kind=\"{}\"}} {}\n",
+                          kind, count)));
+  };
+  failures("tls_expired", 6);
+  failures("of_old", 1);
+  // All that there are, so that the first failure of a kind is an increase.
+  failures("connect_refused", 0);
+  failures("http_5xx", 0);
+  // What is this machine's fails no page.
+  EXPECT_THAT(text, Not(HasSubstr("kind=\"no_socket\"")));
+  EXPECT_THAT(text,
+              HasSubstr("gannet_connections_held_back_seconds_total 2.5\n"));
+  EXPECT_THAT(text, HasSubstr("gannet_network_lag_seconds 0.25\n"));
+  EXPECT_THAT(text, HasSubstr("gannet_network_max_lag_seconds 1.5\n"));
   EXPECT_THAT(text, HasSubstr("gannet_fetches_unchanged_total 5\n"));
   EXPECT_THAT(text, HasSubstr("gannet_fetched_bytes_total 99\n"));
   EXPECT_THAT(text,

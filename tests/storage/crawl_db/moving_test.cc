@@ -258,6 +258,28 @@ TEST_F(MovingTest, AHostThatHasOnlyARecordMovesAlone) {
             "tls_expired");
 }
 
+// The peer may be of a later version, or no friend: what is kept must be read
+// again.
+TEST_F(MovingTest, TheNameOfAFailureThatIsNoneOfOursIsDropped) {
+  // Cut anywhere, the last is no UTF-8.
+  for (const std::string& name :
+       {std::string(65, 'a'), std::string("Tls Expired"),
+        std::string(63, 'a') + "\u00e9"}) {
+    HostUpdate host{HostOf(PageOf(1, 1, 1)), {}};
+    host.record.set_failures(paris_->records().GetHost(host.host)->failures() +
+                             1);
+    host.record.set_last_failure(name);
+    ASSERT_TRUE(tokyo_->records().PutHost(host).ok());
+    ASSERT_TRUE(tokyo_->moves().CutPages(kToParis, {host.host}, 10).ok());
+    Deliver();
+    const absl::StatusOr<proto::HostRecord> moved =
+        paris_->records().GetHost(host.host);
+    ASSERT_TRUE(moved.ok()) << moved.status();
+    EXPECT_EQ(moved->failures(), host.record.failures());
+    EXPECT_EQ(moved->last_failure(), "");
+  }
+}
+
 TEST_F(MovingTest, OfTwoRecordsOfAHostTheMoreCarefulIsKept) {
   HostUpdate host{HostOf(PageOf(1, 1, 1)), {}};
   host.record.set_delay_ms(500);
@@ -405,7 +427,8 @@ TEST_F(MovingTest, IfTheReceiverIsRestoredThePagesAreBackWithTheirArchive) {
   EXPECT_EQ(tokyo_->records().GetPage(page)->SerializeAsString(), before);
   EXPECT_EQ(tokyo_->totals().outbox, 0);
   EXPECT_TRUE(tokyo_->outgoing().Sending(kParis)->empty());
-  EXPECT_EQ(tokyo_->outgoing().sent_pair(kParis)->completed_for(), 0u);
+  EXPECT_EQ(tokyo_->outgoing().sent_pair(kParis)->incoming().completed_for(),
+            0u);
   EXPECT_TRUE(
       tokyo_->frontier().Top(10, 10)->pages.empty());  // The host rests again.
 }
