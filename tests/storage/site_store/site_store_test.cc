@@ -109,6 +109,28 @@ TEST_F(SiteStoreTest, CommitsFromManyThreadsLeaveTheArchivesFullLength) {
             fs::file_size(OnlyWarc()));
 }
 
+// The pages are on the disk by then; the file is finished by a later commit.
+TEST_F(SiteStoreTest, AFileThatCannotBeFinishedYetDoesNotFailTheCommit) {
+  auto store = Open();
+  CrawlSample(*store, 4);
+  store->archive().EndFile();
+  // A folder where its index should go: finishing fails, as on a full disk.
+  const fs::path index = fs::path(OnlyWarc())
+                             .replace_extension()
+                             .replace_extension()
+                             .replace_extension()
+                             .string() +
+                         ".cdxj";
+  fs::create_directory(index);
+  const auto completed = store->Complete({}, {});
+  EXPECT_TRUE(completed.ok()) << completed.status();
+  EXPECT_EQ(OnlyWarc().extension(), ".open");
+  fs::remove(index);
+  ASSERT_TRUE(store->Complete({}, {}).ok());
+  EXPECT_EQ(OnlyWarc().extension(), ".gz");
+  EXPECT_EQ(FailedChecks(*store, true), "");
+}
+
 TEST_F(SiteStoreTest, ADamagedArchiveBreaksI2AndThePagesAreNamed) {
   CrawlSample(*Open(), 10);
   {
