@@ -139,6 +139,7 @@ absl::Status SiteStore::FinishArchiveFile() {
 }
 
 absl::StatusOr<std::vector<Check>> SiteStore::Verify(bool full) {
+  MutexLock lock(&verify_mu_);
   PositionCheck positions(*archive_);
   absl::StatusOr<std::vector<Check>> checks = crawl_db_->Verify(
       full, [&](std::string_view page, const proto::PageRecord& record) {
