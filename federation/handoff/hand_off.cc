@@ -87,11 +87,33 @@ bool HandOff::OldRoundsAreOver() const {
          (journal.number() == last_old_round_ && !IsOpen(journal));
 }
 
+absl::Time HandOff::SteadyNow() const {
+  return settings_.steady_now ? settings_.steady_now() : absl::Now();
+}
+
+absl::Status HandOff::Read(const std::function<absl::Status()>& work) {
+  const absl::Time began = SteadyNow();
+  absl::Status status = work();
+  reading_ += SteadyNow() - began;
+  return status;
+}
+
+bool HandOff::MayPassForWish() const {
+  constexpr int64_t kShare = 10;  // A tenth of the time is for reading.
+  const absl::Duration rest = std::clamp(
+      kShare * reading_, settings_.between_walks,
+      std::max(settings_.between_walks, settings_.most_between_walks));
+  return SteadyNow() - pass_began_ >= rest;
+}
+
 bool HandOff::NeedsAnotherPass(const MapView& view) {
-  if (walk_again_) {
-    ForgetWish();
-    return true;
-  }
+  const bool is_wished = walk_again_ && MayPassForWish();
+  if (!is_wished && !MustPassAgain(view)) return false;
+  ForgetWish();  // This pass brings what it is about.
+  return true;
+}
+
+bool HandOff::MustPassAgain(const MapView& view) {
   if (crawl_db_.outgoing().pages_taken_back() != taken_back_) return true;
   // An update by an older map may have found pages of others since.
   if (!begun_after_old_rounds_) {
@@ -109,6 +131,8 @@ bool HandOff::NeedsAnotherPass(const MapView& view) {
 }
 
 absl::Status HandOff::BeginPass() {
+  pass_began_ = SteadyNow();
+  reading_ = absl::ZeroDuration();
   const proto::RoundJournal journal = crawl_db_.round().journal();
   taken_back_ = crawl_db_.outgoing().pages_taken_back();
   begun_after_old_rounds_ = OldRoundsAreOver();
@@ -141,10 +165,12 @@ absl::StatusOr<bool> HandOff::Step(const MapView& view, const PeerOf& peer_of) {
   if (!status.ok()) return status;
   switch (stage_) {
     case Stage::kOutboxes:
-      status = SortOutbox(view);
+      status = Read([&] { return SortOutbox(view); });
       break;
     case Stage::kDeferred:
-      status = crawl_db_.waiting().SweepDeferred(OwnerFinder(view)).status();
+      status = Read([&] {
+        return crawl_db_.waiting().SweepDeferred(OwnerFinder(view)).status();
+      });
       // No later round would.
       if (status.ok() && IsLeaving(view)) {
         status = crawl_db_.waiting().ReleaseGains().status();
@@ -168,9 +194,11 @@ absl::StatusOr<bool> HandOff::Step(const MapView& view, const PeerOf& peer_of) {
   }
   if (!status.ok()) return status;
   storage::MutexLock lock(&mu_);
-  progress_.is_waiting = is_waiting_;
   progress_.is_done = stage_ == Stage::kDone;
-  return progress_.is_done;
+  // All else is done: what came since waits for its time.
+  const bool waits_for_time = progress_.is_done && walk_again_;
+  progress_.is_waiting = is_waiting_ || waits_for_time;
+  return progress_.is_done && !waits_for_time;
 }
 
 absl::Status HandOff::SortOutbox(const MapView& view) {
@@ -202,11 +230,14 @@ absl::Status HandOff::BeginWalk(const MapView& view) {
   in_old_round_ = walk_round_ != 0 && walk_round_ < last_old_round_;
   int64_t pages_left = 0;
   OwnerFinder owner(view);
-  absl::Status status = crawl_db_.records().ScanHosts(
-      {}, [&](std::string_view host, int64_t pages, const proto::HostRecord&) {
-        if (owner(host).has_value()) pages_left += pages;
-        return true;
-      });
+  absl::Status status = Read([&] {
+    return crawl_db_.records().ScanHosts(
+        {},
+        [&](std::string_view host, int64_t pages, const proto::HostRecord&) {
+          if (owner(host).has_value()) pages_left += pages;
+          return true;
+        });
+  });
   if (!status.ok()) return status;
   SetPagesLeft(pages_left);
   stage_ = Stage::kWalk;
@@ -247,7 +278,8 @@ absl::StatusOr<std::optional<storage::Peer>> HandOff::Open(
 
 absl::Status HandOff::Walk(const MapView& view, const PeerOf& peer_of) {
   if (hosts_.empty() && !at_end_) {
-    if (absl::Status s = Scan(view); !s.ok()) return s;
+    absl::Status s = Read([&] { return Scan(view); });
+    if (!s.ok()) return s;
   }
   if (hosts_.empty()) return at_end_ ? EndWalk() : absl::OkStatus();
   for (auto& [site, hosts] : hosts_) {
@@ -272,7 +304,7 @@ absl::Status HandOff::Walk(const MapView& view, const PeerOf& peer_of) {
     return absl::OkStatus();
   }
   // Nobody whose pages were found takes any now; there may be others.
-  if (!at_end_) return Scan(view);
+  if (!at_end_) return Read([&] { return Scan(view); });
   return GoOnWithout(view, peer_of);
 }
 

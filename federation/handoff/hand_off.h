@@ -30,6 +30,13 @@ struct HandOffSettings {
   size_t most_unacknowledged = 8;
   size_t hosts_of_step = 20'000;  // Looked at.
   std::function<absl::Time()> now = nullptr;
+  // WalkAgain() is called for each batch of URLs that is injected, and a walk
+  // reads all hosts. So the next pass for it begins not before so long after
+  // the last one began, and not before ten times what that took for reading: it
+  // brings what came meanwhile. A new map does not wait.
+  absl::Duration between_walks = absl::Seconds(2);
+  absl::Duration most_between_walks = absl::Minutes(5);
+  std::function<absl::Time()> steady_now = nullptr;  // Never jumps.
 };
 
 class HandOff {
@@ -49,6 +56,7 @@ class HandOff {
       ABSL_LOCKS_EXCLUDED(mu_);
 
   // Pages of others may have come (BatchReceiver::Counts::foreign has grown).
+  // Soon, if not at once (HandOffSettings::between_walks).
   void WalkAgain() { walk_again_ = true; }
 
   struct Progress {
@@ -79,6 +87,12 @@ class HandOff {
   static std::string KeyOf(const MapView& view);
   absl::Status LoadNote(const MapView& view);
   bool NeedsAnotherPass(const MapView& view);
+  // There is a reason other than that somebody asked.
+  bool MustPassAgain(const MapView& view);
+  bool MayPassForWish() const;
+  absl::Time SteadyNow() const;
+  // The work that grows with the site: counted, see between_walks.
+  absl::Status Read(const std::function<absl::Status()>& work);
   absl::Status BeginPass();
   absl::Status SortOutbox(const MapView& view);
   absl::Status BeginWalk(const MapView& view);
@@ -114,6 +128,8 @@ class HandOff {
   uint64_t last_old_round_ = 0;
   bool begun_after_old_rounds_ = false;  // This pass.
   uint64_t round_at_begin_ = 0;  // The open one when the pass began; 0: none.
+  absl::Time pass_began_ = absl::InfinitePast();
+  absl::Duration reading_;                 // Of this pass so far.
   std::vector<storage::SiteId> outboxes_;  // To be sorted.
 
   // The walk.

@@ -7,6 +7,7 @@
 
 #include "absl/time/clock.h"
 #include "federation/member/membership.h"
+#include "federation/member/move_estimate.h"
 
 namespace gannet::federation {
 namespace {
@@ -223,31 +224,18 @@ absl::StatusOr<Plan> Membership::MakePlan(const MapChange& change) {
 absl::StatusOr<peers::MoveCounts> Membership::CountOwnMoves(const Map& next) {
   auto view = MapView::Create(next, settings_.self.name);
   if (!view.ok()) return view.status();
-  // A page's record on the wire: a sample tells.
-  int64_t sampled = 0, sampled_bytes = 0;
-  if (absl::Status s = crawl_db_.records().ScanPages(
-          {},
-          [&](std::string_view page, const proto::PageRecord& record) {
-            sampled_bytes += static_cast<int64_t>(page.size()) +
-                             static_cast<int64_t>(record.ByteSizeLong());
-            return ++sampled < 2000;
-          });
-      !s.ok()) {
-    return s;
-  }
-  const double bytes_of_page =
-      sampled == 0
-          ? 0.0
-          : static_cast<double>(sampled_bytes) / static_cast<double>(sampled);
   peers::MoveCounts counts;
   std::map<uint32_t, peers::MoveCounts::To> moves;
+  std::map<uint32_t, size_t> bytes_of_hosts;
+  MoveEstimate estimate(crawl_db_);
   const ChannelUnit unit = next.rules().channel() == proto::CHANNEL_HOST
                                ? ChannelUnit::kHost
                                : ChannelUnit::kDomain;
   std::string last_channel;
   if (absl::Status s = crawl_db_.records().ScanHosts(
           {},
-          [&](std::string_view host, int64_t pages, const proto::HostRecord&) {
+          [&](std::string_view host, int64_t pages,
+              const proto::HostRecord& record) {
             const auto channel =
                 ChannelOf(storage::PageKey{std::string(host)}, unit);
             const auto owner = (*view)->OwnerOf(host);
@@ -262,15 +250,22 @@ absl::StatusOr<peers::MoveCounts> Membership::CountOwnMoves(const Map& next) {
             move.set_site(to);
             move.set_channels(move.channels() + (is_new ? 1 : 0));
             move.set_pages(move.pages() + pages);
-            move.set_bytes(move.bytes() +
-                           static_cast<int64_t>(bytes_of_page *
-                                                static_cast<double>(pages)));
+            bytes_of_hosts[to] += host.size() + record.ByteSizeLong();
+            estimate.Add(host, pages);
             return true;
           });
       !s.ok()) {
     return s;
   }
-  for (auto& [site, move] : moves) *counts.add_moves() = move;
+  const auto per_byte = estimate.Look();
+  if (!per_byte.ok()) return per_byte.status();
+  for (auto& [site, move] : moves) {
+    const double bytes =
+        static_cast<double>(move.pages()) * per_byte->bytes_of_page +
+        static_cast<double>(bytes_of_hosts[site]);
+    move.set_bytes(static_cast<int64_t>(bytes * per_byte->compressed));
+    *counts.add_moves() = move;
+  }
   return counts;
 }
 

@@ -99,6 +99,9 @@ void Fetcher::OnRobots(uint32_t asked, std::unique_ptr<RobotsQuest> quest,
   storage::Url to;
   storage::Url::Parse(quest->url, nullptr, to);
   const storage::PageKey page = storage::PageKeyOf(to);
+  // Blocked means asked for nothing, robots.txt too.
+  if (crawl_db_->blocks().IsBlocked(page))
+    return EndQuest(*quest, /*status=*/0, "");
   const uint32_t next =
       HostOf(to.host(),
              storage::HostKey{std::string(storage::HostPartOf(page.bytes))});

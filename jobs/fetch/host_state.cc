@@ -35,6 +35,7 @@ void HostState::FromRecord(const proto::HostRecord& record,
   if (record.rest_until_ms() > storage::ToMillis(now)) {
     rest_until = absl::FromUnixMillis(record.rest_until_ms());
   }
+  stored_addresses.assign(record.addresses().begin(), record.addresses().end());
   rtt_us.assign(record.rtt_us().begin(), record.rtt_us().end());
   for (const proto::RobotsRules& stored : record.robots()) {
     const absl::Time expires = absl::FromUnixMillis(stored.expires_ms());
@@ -56,6 +57,9 @@ proto::HostRecord HostState::ToRecord(absl::Time now) const {
   }
   if (has_address) {
     record.add_addresses(address.bytes().data(), address.bytes().size());
+  } else {  // Not looked up in this round: where it was last.
+    record.mutable_addresses()->Assign(stored_addresses.begin(),
+                                       stored_addresses.end());
   }
   for (const uint32_t sample : rtt_us) record.add_rtt_us(sample);
   for (const auto& [name, origin] : origins) {

@@ -56,6 +56,7 @@ struct HostState {
   bool is_loaded = false;  // From the crawl DB.
   bool has_address = false;
   Address address;
+  std::vector<std::string> stored_addresses;  // Of the record: see ToRecord().
 
   std::deque<PageTask> pages;
   storage::Url front_url;  // Of the first page, when its turn is wanted.

@@ -231,6 +231,10 @@ absl::Status PageWorker::Archive(const Answer& answer,
                                  std::string_view digest) {
   const Response& response = answer.response;
   const std::string ip = response.address.ToString();
+  // Only asked for over TLS (easy_handle.cc), so "h2" and never "h2c".
+  constexpr std::string_view kHttp2 = "h2";
+  const auto head = storage::HeadOfHttp2AsHttp1(response.head);
+  const auto request_head = storage::HeadOfHttp2AsHttp1(response.request_head);
   storage::NewRecord records[3];
   size_t count = 1;
   storage::NewRecord& main = records[0];
@@ -239,7 +243,8 @@ absl::Status PageWorker::Archive(const Answer& answer,
   main.url = answer.url.href();
   main.date = response.started;
   main.ip = ip;
-  main.head = response.head;
+  main.head = head.has_value() ? *head : response.head;
+  if (head.has_value()) main.protocol = kHttp2;
   main.payload_digest = digest;
   if (completion.unchanged) {
     main.revisit = storage::RevisitOf{
@@ -275,7 +280,9 @@ absl::Status PageWorker::Archive(const Answer& answer,
   request.url = main.url;
   request.date = main.date;
   request.ip = ip;
-  request.head = response.request_head;
+  request.head =
+      request_head.has_value() ? *request_head : response.request_head;
+  request.protocol = main.protocol;
   request.concurrent_to = 0;
 
   absl::StatusOr<std::vector<storage::Position>> positions =

@@ -1,6 +1,7 @@
 #include "jobs/fetch/robots.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -65,9 +66,10 @@ void AppendInForm(std::string_view in, const Form& form, std::string& out) {
       out.push_back(kDollar);
     } else if (byte >= 0x80 && !escaped && !form.escape_non_ascii) {
       out.push_back(kForeign);
-    } else if (byte >= 0x80 || (escaped && !(form.decode_unreserved &&
-                                             (storage::kByteClass[byte] &
-                                              storage::kUnreserved)))) {
+    } else if (byte >= 0x80 ||
+               (escaped && byte != '~' &&
+                !(form.decode_unreserved &&
+                  (storage::kByteClass[byte] & storage::kUnreserved)))) {
       storage::AppendPercentByte(byte, out);  // With capitals.
     } else {
       out.push_back(static_cast<char>(byte));
@@ -91,10 +93,12 @@ std::string PathInForm(std::string_view path, bool decode_unreserved,
   return out;
 }
 
+// One that the two readings take differently.
 bool HasUnreservedEscape(std::string_view text) {
   for (size_t i = text.find('%'); i != text.npos; i = text.find('%', i + 1)) {
-    if (IsEscape(text, i) &&
-        (storage::kByteClass[EscapedByte(text, i)] & storage::kUnreserved)) {
+    if (!IsEscape(text, i)) continue;
+    const uint8_t byte = EscapedByte(text, i);
+    if (byte != '~' && storage::kByteClass[byte] & storage::kUnreserved) {
       return true;
     }
   }
@@ -152,6 +156,85 @@ std::string_view LeadingToken(std::string_view value) {
   return value.substr(0, end);
 }
 
+bool StartsWithNoCase(std::string_view text, std::string_view prefix) {
+  return absl::StartsWithIgnoreCase(Absl(text), Absl(prefix));
+}
+
+constexpr std::string_view kBlanks = " \t";
+
+// Is the key, or its beginning, "disallow" with at most two letters missing,
+// added, wrong or swapped with their neighbours? "Allow" is three away.
+// (Optimal string alignment, a row for each letter of the key.)
+bool IsNearlyDisallow(std::string_view key) {
+  constexpr std::string_view kWord = "disallow";
+  constexpr size_t kMostWrong = 2;
+  using Row = std::array<size_t, kWord.size() + 1>;
+  Row row{}, before{}, before_that{};
+  for (size_t j = 0; j < row.size(); ++j) row[j] = j;
+  key = key.substr(0, kWord.size() + kMostWrong);
+  const auto letter = [key](size_t i) {
+    return absl::ascii_tolower(static_cast<unsigned char>(key[i]));
+  };
+  for (size_t i = 1; i <= key.size(); ++i) {
+    before_that = before;
+    before = row;
+    row[0] = i;
+    for (size_t j = 1; j < row.size(); ++j) {
+      const size_t replaced =
+          before[j - 1] + (letter(i - 1) == kWord[j - 1] ? 0 : 1);
+      row[j] = std::min({before[j] + 1, row[j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && letter(i - 1) == kWord[j - 2] &&
+          letter(i - 2) == kWord[j - 1]) {
+        row[j] = std::min(row[j], before_that[j - 2] + 1);
+      }
+    }
+    if (row.back() <= kMostWrong) return true;
+  }
+  return false;
+}
+
+enum class Key { kUserAgent, kAllow, kDisallow, kCrawlDelay, kOther };
+
+Key KeyOf(std::string_view key) {
+  for (const char* name : {"user-agent", "user agent", "useragent"}) {
+    if (StartsWithNoCase(key, name)) return Key::kUserAgent;
+  }
+  if (EqualsNoCase(key, "allow")) return Key::kAllow;
+  if (EqualsNoCase(key, "crawl-delay")) return Key::kCrawlDelay;
+  return IsNearlyDisallow(key) ? Key::kDisallow : Key::kOther;
+}
+
+struct Record {
+  Key key = Key::kOther;
+  std::string_view value;
+};
+
+// A line without its comment. Where the colon was forgotten, a blank stands in
+// for it, if the line is two words (as google/robotstxt has it) and no Allow.
+Record RecordOf(std::string_view line) {
+  line = Strip(line);
+  const bool has_blank_key = StartsWithNoCase(line, "user agent");
+  const size_t blank =
+      line.find_first_of(kBlanks, has_blank_key ? strlen("user agent") : 0);
+  const size_t colon = line.find(':');
+  Record record;
+  if (blank < colon) {
+    record = {KeyOf(line.substr(0, blank)), Strip(line.substr(blank))};
+    // "Disallow /a:b": the colon is not the one that was forgotten.
+    const bool is_pattern =
+        record.value.starts_with('/') || record.value.starts_with('*');
+    const bool is_meant =
+        colon == line.npos
+            ? record.key == Key::kUserAgent || record.key == Key::kDisallow
+            : record.key == Key::kDisallow && is_pattern;
+    if (is_meant && record.value.find_first_of(kBlanks) == line.npos) {
+      return record;
+    }
+  }
+  if (colon == line.npos) return {};
+  return {KeyOf(Strip(line.substr(0, colon))), Strip(line.substr(colon + 1))};
+}
+
 }  // namespace
 
 std::string_view ProductOf(std::string_view user_agent) {
@@ -169,17 +252,19 @@ class RobotsParser {
   explicit RobotsParser(std::string_view agent) : agent_(ProductOf(agent)) {}
 
   void Line(std::string_view line, int number) {
-    line = line.substr(0, line.find('#'));
-    const size_t colon = line.find(':');
-    if (colon == line.npos) return;
-    const std::string_view key = Strip(line.substr(0, colon));
-    const std::string_view value = Strip(line.substr(colon + 1));
-    if (EqualsNoCase(key, "user-agent")) {
-      UserAgent(value);
-    } else if (EqualsNoCase(key, "allow") || EqualsNoCase(key, "disallow")) {
-      Rule(Strip(line), value, EqualsNoCase(key, "allow"), number);
-    } else if (EqualsNoCase(key, "crawl-delay")) {
-      CrawlDelay(value);
+    line = line.substr(0, line.find_first_of(std::string_view("#\0", 2)));
+    const Record record = RecordOf(line);
+    switch (record.key) {
+      case Key::kUserAgent:
+        return UserAgent(record.value);
+      case Key::kAllow:
+      case Key::kDisallow:
+        return Rule(Strip(line), record.value, record.key == Key::kAllow,
+                    number);
+      case Key::kCrawlDelay:
+        return CrawlDelay(record.value);
+      case Key::kOther:
+        return;
     }
   }
 

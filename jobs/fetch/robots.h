@@ -3,13 +3,17 @@
 // reads it. A value; immutable, so safe from any thread.
 //
 // Where we depart, and why:
-// - Escapes of characters that need none ("/%7Eann", "/%62az"): the RFC (2.2.2)
-//   decodes them before comparing, google/robotstxt compares them as written.
-//   A path is denied if either reading denies it: canonical URLs hold no such
-//   escapes, so that as written a "Disallow: /%7Eann" would forbid nothing.
-// - google/robotstxt also accepts misspelt keys ("dissallow"), keys without a
-//   colon, and "/dir/" where "/dir/index.html" is allowed. The RFC knows none
-//   of these; nor do we.
+// - Escapes of characters that need none ("/%62az"): the RFC (2.2.2) decodes
+//   them before comparing, google/robotstxt compares them as written. A path is
+//   denied if either reading denies it. Of "%7E" and "~" only the RFC's counts:
+//   RFC 1738 had "~" encoded, and people write either for the same page.
+// - Common mistakes are read as google/robotstxt reads them, or more strictly:
+//   rules that were meant to keep crawlers out should. "Disalow" and other near
+//   misspellings of "Disallow", "User agent" and "Useragent" are understood; so
+//   are "Disallow /" and "User-agent *" without a colon. "Allow" must be
+//   written as the RFC has it. A NUL ends its line.
+// - google/robotstxt also takes "/dir/" as allowed where "/dir/index.html" is.
+//   The RFC knows nothing of it; nor do we.
 // - Of a file longer than kMaxBytes (2.5: at least 500 KiB are read) the line
 //   that the limit cuts is dropped: half of "Allow: /a/b" is "Allow: /".
 // - A file with more than kMaxRules rules for us forbids everything: a rule

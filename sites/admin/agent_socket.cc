@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -10,6 +11,15 @@
 #include <cstring>
 
 namespace gannet::sites {
+namespace {
+
+constexpr char kPrivateFolder[] = ".agent";
+
+std::string InPrivate() {
+  return fmt::format("{}/{}", kPrivateFolder, kAgentSocket);
+}
+
+}  // namespace
 
 absl::StatusOr<AgentSocket> AgentSocket::In(const std::string& data_folder) {
   const std::string& name = data_folder.empty() ? "." : data_folder;
@@ -31,6 +41,31 @@ std::string AgentSocket::path() const {
 
 std::string AgentSocket::name() const {
   return fmt::format("{}/{}", data_folder_, kAgentSocket);
+}
+
+absl::StatusOr<std::string> AgentSocket::Prepare() const {
+  if (absl::Status s = Remove(); !s.ok()) return s;
+  (void)unlinkat(folder_, InPrivate().c_str(), 0);
+  (void)unlinkat(folder_, kPrivateFolder, AT_REMOVEDIR);
+  if (mkdirat(folder_, kPrivateFolder, 0700) != 0) {
+    return absl::FailedPreconditionError(
+        fmt::format("cannot make the folder {}/{}: {}", data_folder_,
+                    kPrivateFolder, std::strerror(errno)));
+  }
+  return fmt::format("/proc/self/fd/{}/{}", folder_, InPrivate());
+}
+
+absl::Status AgentSocket::Publish() const {
+  if (fchmodat(folder_, InPrivate().c_str(), 0600, 0) != 0) {
+    return absl::InternalError(fmt::format("{} cannot be made private: {}",
+                                           name(), std::strerror(errno)));
+  }
+  if (renameat(folder_, InPrivate().c_str(), folder_, kAgentSocket) != 0) {
+    return absl::InternalError(
+        fmt::format("cannot make {}: {}", name(), std::strerror(errno)));
+  }
+  (void)unlinkat(folder_, kPrivateFolder, AT_REMOVEDIR);
+  return absl::OkStatus();
 }
 
 absl::Status AgentSocket::Knock() const {

@@ -30,6 +30,14 @@ class AgentSocket {
   // For people.
   std::string name() const;
 
+  // For who will listen: where the socket is to be bound, in a folder of its
+  // own that only the owner can enter. It takes no umask, which would be the
+  // whole process's. Publish() then makes the socket private and moves it to
+  // path(). Takes out of the way what a start that was cut off left. REQUIRES:
+  // this process holds the data folder.
+  absl::StatusOr<std::string> Prepare() const;
+  absl::Status Publish() const;
+
   // OK if somebody listens. kNotFound: nobody does, the socket is not there or
   // was left by an agent that was killed. kPermissionDenied: it is another
   // user's.

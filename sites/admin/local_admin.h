@@ -124,8 +124,7 @@ class LocalAdmin : public Admin {
   RoundsControl* const rounds_;
   std::atomic<FederationControl*> federation_ = nullptr;
   ArchiveMeter archive_meter_;
-  // One full look at everything is enough at a time, and one backup.
-  storage::Mutex verify_mu_;
+  // One backup at a time.
   storage::Mutex backup_mu_;
   mutable storage::Mutex mu_;
   std::shared_ptr<const SiteConfig> config_ ABSL_GUARDED_BY(mu_);

@@ -4,6 +4,7 @@
 #include <google/protobuf/duration.pb.h>
 #include <google/protobuf/timestamp.pb.h>
 
+#include <optional>
 #include <string>
 
 #include "absl/time/time.h"
@@ -33,57 +34,59 @@ nlohmann::json OfMessage(const Message& message) {
   return MessageJson(message);
 }
 
-nlohmann::json Single(const Message& message, const FieldDescriptor& field) {
+// A field's value; of a repeated field the one `at` that index.
+nlohmann::json Value(const Message& message, const FieldDescriptor& field,
+                     std::optional<int> at = std::nullopt) {
   const Reflection& of = *message.GetReflection();
+  const auto get = [&](auto single, auto repeated) {
+    return at.has_value() ? (of.*repeated)(message, &field, *at)
+                          : (of.*single)(message, &field);
+  };
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_INT32:
-      return of.GetInt32(message, &field);
+      return get(&Reflection::GetInt32, &Reflection::GetRepeatedInt32);
     case FieldDescriptor::CPPTYPE_INT64:
-      return of.GetInt64(message, &field);
+      return get(&Reflection::GetInt64, &Reflection::GetRepeatedInt64);
     case FieldDescriptor::CPPTYPE_UINT32:
-      return of.GetUInt32(message, &field);
+      return get(&Reflection::GetUInt32, &Reflection::GetRepeatedUInt32);
     case FieldDescriptor::CPPTYPE_UINT64:
-      return of.GetUInt64(message, &field);
+      return get(&Reflection::GetUInt64, &Reflection::GetRepeatedUInt64);
     case FieldDescriptor::CPPTYPE_DOUBLE:
-      return of.GetDouble(message, &field);
+      return get(&Reflection::GetDouble, &Reflection::GetRepeatedDouble);
     case FieldDescriptor::CPPTYPE_FLOAT:
-      return of.GetFloat(message, &field);
+      return get(&Reflection::GetFloat, &Reflection::GetRepeatedFloat);
     case FieldDescriptor::CPPTYPE_BOOL:
-      return of.GetBool(message, &field);
+      return get(&Reflection::GetBool, &Reflection::GetRepeatedBool);
     case FieldDescriptor::CPPTYPE_STRING:
-      return of.GetString(message, &field);
+      return get(&Reflection::GetString, &Reflection::GetRepeatedString);
     case FieldDescriptor::CPPTYPE_ENUM:
-      return of.GetEnum(message, &field)->name();
+      return get(&Reflection::GetEnum, &Reflection::GetRepeatedEnum)->name();
     case FieldDescriptor::CPPTYPE_MESSAGE:
-      return OfMessage(of.GetMessage(message, &field));
+      return OfMessage(at.has_value()
+                           ? of.GetRepeatedMessage(message, &field, *at)
+                           : of.GetMessage(message, &field));
   }
   return nullptr;
 }
 
 nlohmann::json Repeated(const Message& message, const FieldDescriptor& field) {
-  const Reflection& of = *message.GetReflection();
   nlohmann::json list = nlohmann::json::array();
-  for (int i = 0; i < of.FieldSize(message, &field); ++i) {
-    if (field.cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
-      list.push_back(of.GetRepeatedString(message, &field, i));
-    } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE) {
-      list.push_back(of.GetRepeatedDouble(message, &field, i));
-    } else {
-      list.push_back(OfMessage(of.GetRepeatedMessage(message, &field, i)));
-    }
-  }
+  const int size = message.GetReflection()->FieldSize(message, &field);
+  for (int i = 0; i < size; ++i) list.push_back(Value(message, field, i));
   return list;
 }
 
-// A map is on the wire a list of messages of key and value.
+// A map is on the wire a list of messages of key and value. JSON's keys are
+// text: those of other types are written as their values are.
 nlohmann::json Map(const Message& message, const FieldDescriptor& field) {
   const Reflection& of = *message.GetReflection();
   nlohmann::json map = nlohmann::json::object();
   for (int i = 0; i < of.FieldSize(message, &field); ++i) {
     const Message& entry = of.GetRepeatedMessage(message, &field, i);
     const auto& type = *entry.GetDescriptor();
-    map[entry.GetReflection()->GetString(entry, type.map_key())] =
-        Single(entry, *type.map_value());
+    const nlohmann::json key = Value(entry, *type.map_key());
+    map[key.is_string() ? key.get<std::string>() : key.dump()] =
+        Value(entry, *type.map_value());
   }
   return map;
 }
@@ -102,7 +105,7 @@ nlohmann::json MessageJson(const Message& message) {
       value = Repeated(message, field);
     } else if (!field.has_presence() ||
                message.GetReflection()->HasField(message, &field)) {
-      value = Single(message, field);
+      value = Value(message, field);
     }
   }
   return object;

@@ -9,7 +9,6 @@
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
-#include <sys/stat.h>
 
 #include <chrono>
 #include <utility>
@@ -56,17 +55,6 @@ std::shared_ptr<grpc::ServerCredentials> TcpCredentials(const TlsSection& tls) {
   return credentials;
 }
 
-// What is made while this lives is for its owner only. Of the whole process,
-// so only while it starts.
-class PrivateFiles {
- public:
-  PrivateFiles() : old_(umask(0177)) {}
-  ~PrivateFiles() { umask(old_); }
-
- private:
-  const mode_t old_;
-};
-
 }  // namespace
 
 class AdminServer::Parts {
@@ -89,7 +77,8 @@ class AdminServer::Parts {
 
 absl::Status AdminServer::Parts::Start(const AdminServerSettings& settings,
                                        AdminCalls& calls, Log& log) {
-  if (absl::Status s = socket_.Remove(); !s.ok()) return s;
+  const absl::StatusOr<std::string> socket = socket_.Prepare();
+  if (!socket.ok()) return socket.status();
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
@@ -110,7 +99,7 @@ absl::Status AdminServer::Parts::Start(const AdminServerSettings& settings,
       watchers;
   watchers.push_back(std::make_unique<CallWatcher>(calls, log));
   builder.experimental().SetInterceptorCreators(std::move(watchers));
-  builder.AddListeningPort("unix:" + socket_.path(),
+  builder.AddListeningPort("unix:" + *socket,
                            grpc::InsecureServerCredentials());
   if (!settings.address.empty()) {
     if (auto expires = CheckTlsFiles(settings.tls); !expires.ok()) {
@@ -120,10 +109,7 @@ absl::Status AdminServer::Parts::Start(const AdminServerSettings& settings,
                              &port_);
   }
   storage::MutexLock lock(&mu_);
-  {
-    const PrivateFiles umask_while_it_binds;
-    server_ = builder.BuildAndStart();
-  }
+  server_ = builder.BuildAndStart();
   if (server_ == nullptr) {
     return absl::FailedPreconditionError(fmt::format(
         "the admin API cannot listen on {}{}; is the address another "
@@ -131,10 +117,7 @@ absl::Status AdminServer::Parts::Start(const AdminServerSettings& settings,
         socket_.name(),
         settings.address.empty() ? "" : " and " + settings.address));
   }
-  if (chmod(socket_.path().c_str(), 0600) != 0) {
-    return absl::InternalError(
-        fmt::format("{} cannot be made private", socket_.name()));
-  }
+  if (absl::Status s = socket_.Publish(); !s.ok()) return s;
   server_->GetHealthCheckService()->SetServingStatus(true);
   return absl::OkStatus();
 }
@@ -151,7 +134,7 @@ void AdminServer::Parts::Stop(absl::Duration grace) {
   server->Shutdown(std::chrono::system_clock::now() +
                    absl::ToChronoMilliseconds(grace));
   server.reset();
-  (void)socket_.Remove();  // gRPC has, if all went well.
+  (void)socket_.Remove();
 }
 
 AdminServer::AdminServer(std::unique_ptr<Parts> parts)

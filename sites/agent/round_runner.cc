@@ -285,6 +285,11 @@ void RoundRunner::EndWishes(const absl::Status& status) {
   changed_.SignalAll();
 }
 
+void RoundRunner::DropUnwatchedIfPaused() {
+  if (!is_paused_) return;
+  std::erase_if(wishes_, [](const auto& wish) { return !wish->is_watched; });
+}
+
 bool RoundRunner::ShowsLife() {
   const jobs::ProgressView view = job_.view();
   const std::string look = fmt::format(
@@ -410,7 +415,12 @@ absl::Status RoundRunner::Run(const admin::RunRoundsRequest& request,
     if (is_done) break;
     admin::RunProgress message;
     *message.mutable_progress() = ProgressMessage(view);
-    if (!sink(message)) return absl::OkStatus();
+    if (!sink(message)) {
+      storage::MutexLock lock(&mu_);
+      wish->is_watched = false;
+      DropUnwatchedIfPaused();
+      return absl::OkStatus();
+    }
   }
   admin::RunProgress last;
   *last.mutable_progress() = ProgressMessage(job_.view());
@@ -453,6 +463,7 @@ absl::Status RoundRunner::Pause(admin::RoundsState& reply) {
   }
   close(fd);
   if (!std::exchange(is_paused_, true)) log_.Info("rounds_paused", {});
+  DropUnwatchedIfPaused();
   changed_.SignalAll();
   reply = State();
   return absl::OkStatus();

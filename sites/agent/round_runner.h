@@ -2,7 +2,8 @@
 // because somebody asks for some now. There is one thread, so rounds never
 // overlap. What it does next:
 //
-//   somebody asked for rounds    ─► now, whatever the schedule says
+//   somebody asked for rounds    ─► now, whatever the schedule says, and, while
+//                                   they wait for them, a pause
 //   paused                       ─► nothing, until Resume()
 //   a round was left open        ─► it goes on, at once
 //   else                         ─► at the schedule's next time
@@ -92,10 +93,11 @@ class RoundRunner : public RoundsControl {
   absl::Status Reload(admin::Reloaded& reply) override;
 
  private:
-  // Rounds that somebody asked for; goes on if they look away.
+  // Rounds that somebody asked for; goes on if they look away, until a pause.
   struct Wish {
     std::optional<int64_t> rounds_left;
     absl::Duration wait;
+    bool is_watched = true;  // Who asked still waits for the end.
     bool is_done = false;
     absl::Status status;
   };
@@ -119,6 +121,9 @@ class RoundRunner : public RoundsControl {
   void OnFailed(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
   void OnStopByOperator() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EndWishes(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // A pause stands before what nobody waits for any more: nobody could end it
+  // but by Stop(). The round that runs goes on to its end.
+  void DropUnwatchedIfPaused() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   admin::RoundsState State() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::string PausedFile() const;
 

@@ -76,16 +76,6 @@ void SetFetch(const SiteConfig& config, jobs::FetchSettings& fetch) {
   download.memory = section.memory / 2;
 }
 
-// As many as this process may have open: a connection each, the files of the
-// crawl DB, and some.
-uint64_t RaiseFileLimit() {
-  rlimit limit = {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
-  const rlim_t before = limit.rlim_cur;
-  limit.rlim_cur = limit.rlim_max;
-  return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : before;
-}
-
 // Connections that the process cannot have would be met as failures of
 // healthy servers.
 void FitFileLimit(jobs::FetchSettings& fetch,
@@ -133,6 +123,14 @@ void SetParse(const SiteConfig& config, jobs::ParseSettings& parse) {
 }
 
 }  // namespace
+
+uint64_t RaiseFileLimit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
+  const rlim_t before = limit.rlim_cur;
+  limit.rlim_cur = limit.rlim_max;
+  return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : before;
+}
 
 void PrepareProcess(const SiteConfig& config) {
   if (config.fetch.low_priority) setpriority(PRIO_PROCESS, 0, 19);

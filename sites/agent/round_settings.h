@@ -2,6 +2,7 @@
 // only.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,10 @@ struct PreparedRounds {
 // kInvalidArgument if the configuration allows no crawl: above all, if it does
 // not say who is to be written to when the crawler is a nuisance.
 absl::StatusOr<PreparedRounds> PrepareRounds(const SiteConfig& config);
+
+// To as many as this process may have open: a connection each, the files of the
+// crawl DB, and some. Returns the limit.
+uint64_t RaiseFileLimit();
 
 // Lowers this process's priority if that was chosen.
 void PrepareProcess(const SiteConfig& config);

@@ -28,6 +28,9 @@ listen:                     # Of 'gannet serve'.
                             # tls.
   http: 127.0.0.1:7781      # Dashboard and metrics; "" is off. Anyone who reaches
                             # it may look, nobody may change anything.
+  http_names: []            # Names by which browsers, Prometheus or a proxy ask
+                            # for it, such as crawl.example.org. Addresses,
+                            # localhost and this machine's name need not be here.
   admin: ""                 # The admin API over TCP, for who has an administrator's
                             # certificate; it needs tls. The socket in the data
                             # folder is always there.

@@ -51,6 +51,7 @@ void Read(YamlSection section, ListenSection& listen) {
   };
   section.Text("peers", listen.peers, kListenAddressAllowed, is_right);
   section.Text("http", listen.http, kListenAddressAllowed, is_right);
+  section.List("http_names", listen.http_names, kHostNameAllowed, IsHostName);
   section.Text("admin", listen.admin, kListenAddressAllowed, is_right);
   section.End();
 }

@@ -46,6 +46,7 @@ struct UserAgentSection {
 struct ListenSection {
   std::string peers;                    // Other sites of the federation.
   std::string http = "127.0.0.1:7781";  // Dashboard and metrics.
+  std::vector<std::string> http_names;  // By which it may be asked.
   std::string admin;                    // The admin API, over TLS.
   bool operator==(const ListenSection&) const = default;
 };

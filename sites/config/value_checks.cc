@@ -132,6 +132,11 @@ bool IsHostPort(const std::string& text) {
   return text.find_first_of("/,") == std::string::npos && IsConnectTo(text);
 }
 
+bool IsHostName(const std::string& text) {
+  return IsToken(text) && text.find_first_of("/,:@[]") == std::string::npos &&
+         storage::Url::Parse("http://" + text + "/").ok();
+}
+
 bool IsProxy(const std::string& text) {
   for (std::string_view scheme : {"http://", "https://", "socks4://",
                                   "socks4a://", "socks5://", "socks5h://"}) {

@@ -43,6 +43,9 @@ bool IsAnyAddress(const std::string& listen_address);
 inline constexpr char kHostPortAllowed[] =
     "HOST:PORT, such as tokyo.example:7701 or [2001:db8::1]:7701, or \"\"";
 bool IsHostPort(const std::string& text);
+inline constexpr char kHostNameAllowed[] =
+    "a name without scheme and port, such as crawl.example.org";
+bool IsHostName(const std::string& text);
 bool IsProxy(const std::string& text);
 
 }  // namespace gannet::sites

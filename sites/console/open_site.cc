@@ -4,6 +4,9 @@
 
 #include <random>
 
+#include "jobs/fetch/socket_budget.h"
+#include "sites/agent/round_settings.h"
+
 namespace gannet::sites {
 namespace {
 
@@ -37,6 +40,9 @@ storage::SiteStoreSettings StoreSettingsOf(const SiteConfig& config) {
   settings.order = config.crawl.order;
   settings.block_cache_bytes = config.crawl_db.cache;
   settings.write_buffer_bytes = config.crawl_db.write_buffers;
+  settings.max_open_files =
+      jobs::FitSockets(/*connections=*/0, /*idle=*/0, RaiseFileLimit())
+          .db_files;
   settings.archive.prefix = config.archive.prefix;
   settings.archive.site = config.site.name;
   settings.archive.file_size = config.archive.file_size;

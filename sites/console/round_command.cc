@@ -78,7 +78,8 @@ void AddRoundCommand(Command& parent) {
                "stop the round that runs, cleanly; the next one goes on with "
                "it");
   command.Flag("--pause", flags->pause,
-               "let the agent begin no round by itself until --resume");
+               "let the agent begin no round until --resume, but those that "
+               "somebody asks for and waits for");
   command.Flag("--resume", flags->resume, "end a pause");
   command.Flag("--reload", flags->reload, "let the agent read site.yaml again");
   command.Example(

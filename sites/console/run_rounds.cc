@@ -263,7 +263,8 @@ ExitCode RunThere(const ChosenSite& site, const SiteFlags& flags,
   display.reset();
   if (stop_asked && ended.ok() && !last.has_summary()) {
     return Report(absl::CancelledError(
-        "the agent goes on with the rounds; 'gannet round --stop' stops them"));
+        "the agent goes on with the rounds; 'gannet round --stop' stops them, "
+        "'--pause' lets the one that runs end and begins no other"));
   }
   return Conclude(flags, site.config.site.data, last.summary(), last.status(),
                   ended);

@@ -4,11 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "sites/admin/message_json.h"
 #include "sites/agent/agent.h"
@@ -50,6 +52,19 @@ absl::StatusOr<ChosenSite> ReadSite(const Flags& flags) {
   return site;
 }
 
+// By which names the dashboard may be asked: those of the configuration, and
+// the machine's own. None is of a stranger's choice.
+std::vector<std::string> DashboardNames(const SiteConfig& config) {
+  std::vector<std::string> names = config.listen.http_names;
+  const std::string& address = config.federation.address;
+  if (!address.empty()) names.push_back(address.substr(0, address.rfind(':')));
+  std::array<char, 256> own = {};
+  if (gethostname(own.data(), own.size() - 1) == 0 && own[0] != '\0') {
+    names.emplace_back(own.data());
+  }
+  return names;
+}
+
 ExitCode Serve(const Flags& flags) {
   BlockAgentSignals();
   absl::StatusOr<ChosenSite> site = ReadSite(flags);
@@ -78,11 +93,13 @@ ExitCode Serve(const Flags& flags) {
     if (!again.ok()) return again.status();
     return again->config;
   };
-  settings.serve_http = [&log](const std::string& address, Admin& admin,
-                               std::function<absl::Status()> healthy)
+  settings.serve_http = [&log, names = DashboardNames(site->config)](
+                            const std::string& address, Admin& admin,
+                            std::function<absl::Status()> healthy)
       -> absl::StatusOr<std::shared_ptr<void>> {
     DashboardSettings dashboard;
     dashboard.address = address;
+    dashboard.names = names;
     dashboard.healthy = std::move(healthy);
     dashboard.federation = [&admin]() -> std::string {
       admin::Federation reply;

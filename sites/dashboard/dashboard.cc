@@ -58,7 +58,8 @@ absl::StatusOr<std::unique_ptr<DashboardServer>> DashboardServer::Start(
   std::unique_ptr<DashboardServer> dashboard(
       new DashboardServer(settings, admin));
   dashboard->AddRoutes(settings);
-  absl::Status started = dashboard->server_->Start(settings.address);
+  absl::Status started =
+      dashboard->server_->Start(settings.address, settings.names);
   if (!started.ok()) return started;
   return dashboard;
 }

@@ -24,6 +24,8 @@ class RateSampler;
 
 struct DashboardSettings {
   std::string address;  // "127.0.0.1:7781"; port 0: any that is free.
+  // By which it may be asked, beside addresses and localhost.
+  std::vector<std::string> names = {};
   // What /healthz says: 200 if OK, 503 and the message otherwise. Nothing: a
   // process that answers is healthy. Called from several threads.
   std::function<absl::Status()> healthy;

@@ -23,8 +23,42 @@ std::optional<uint16_t> Port(std::string_view text) {
   return port;
 }
 
-bool IsLocalName(std::string_view name) {
+bool IsIpv6InBrackets(const std::string& text) {
+  in6_addr address;
+  return text.size() > 2 && text.front() == '[' && text.back() == ']' &&
+         inet_pton(AF_INET6, text.substr(1, text.size() - 2).c_str(),
+                   &address) == 1;
+}
+
+// In lower case, without the root's dot.
+std::string Normalised(std::string_view name) {
   if (!name.empty() && name.back() == '.') name.remove_suffix(1);
+  std::string out(name);
+  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20)
+                                : static_cast<char>(c);
+  });
+  return out;
+}
+
+// The host of a Host header, normalised; an IPv6 address keeps its brackets.
+// Empty if what stands behind it is no port.
+std::string HostOf(std::string_view header) {
+  size_t end = header.find(':');
+  if (!header.empty() && header.front() == '[') {
+    end = header.find(']');
+    if (end == std::string_view::npos) return "";
+    ++end;
+  }
+  if (end < header.size()) {
+    if (header[end] != ':') return "";
+    const std::string_view port = header.substr(end + 1);
+    if (!port.empty() && !Port(port).has_value()) return "";
+  }
+  return Normalised(header.substr(0, end));
+}
+
+bool IsLocalName(std::string_view name) {
   // RFC 6761, 6.3: names below localhost. never leave the machine either.
   constexpr std::string_view kBelow = ".localhost";
   return name == "localhost" ||
@@ -60,22 +94,22 @@ absl::StatusOr<HttpAddress> ParseHttpAddress(std::string_view text) {
 }
 
 bool NamesThisMachine(std::string_view host_header) {
-  std::string host(host_header);
-  std::transform(host.begin(), host.end(), host.begin(), [](unsigned char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20)
-                                : static_cast<char>(c);
-  });
-  const size_t after_name = host.rfind("[::1]", 0) == 0
-                                ? std::string_view("[::1]").size()
-                                : host.find(':');
-  if (after_name < host.size()) {
-    if (host[after_name] != ':') return false;
-    const std::string_view port = std::string_view(host).substr(after_name + 1);
-    if (!port.empty() && !Port(port).has_value()) return false;
-    host.resize(after_name);
-  }
+  const std::string host = HostOf(host_header);
   if (host == "[::1]" || IsLocalName(host)) return true;
   return host.rfind("127.", 0) == 0 && IsIpv4(host);
+}
+
+bool IsKnownHost(std::string_view host_header, const HttpAddress& address,
+                 const std::vector<std::string>& names) {
+  if (NamesThisMachine(host_header)) return true;
+  const std::string host = HostOf(host_header);
+  if (host.empty()) return false;
+  for (const std::string& name : names) {
+    if (host == Normalised(name)) return true;
+  }
+  if (address.IsLoopback()) return false;
+  if (host.front() == '[') return IsIpv6InBrackets(host);
+  return IsIpv4(host) || host.find('.') == std::string::npos;
 }
 
 }  // namespace gannet::sites

@@ -38,6 +38,18 @@ HttpAnswer Refusal(int code, std::string text) {
   return answer;
 }
 
+// What the web sent, fit for a message.
+std::string Quoted(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text.substr(0, 100)) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                          (c >= '0' && c <= '9') || c == '.' || c == '-' ||
+                          c == '_' || c == ':' || c == '[' || c == ']';
+    out += is_plain ? c : '?';
+  }
+  return out + "'";
+}
+
 std::string Header(const mg_connection* connection, const char* name) {
   const char* const value = mg_get_header(connection, name);
   return value == nullptr ? std::string() : value;
@@ -88,10 +100,12 @@ void HttpServer::AddRoute(const std::string& path, HttpHandler handler) {
   routes_[path] = std::move(handler);
 }
 
-absl::Status HttpServer::Start(const std::string& address) {
+absl::Status HttpServer::Start(const std::string& address,
+                               std::vector<std::string> names) {
   auto parsed = ParseHttpAddress(address);
   if (!parsed.ok()) return parsed.status();
   address_ = *parsed;
+  names_ = std::move(names);
   static std::once_flag once;
   std::call_once(once, [] { mg_init_library(MG_FEATURES_DEFAULT); });
 
@@ -161,11 +175,17 @@ HttpAnswer HttpServer::AnswerTo(const mg_connection* connection) const {
   const mg_request_info& request = *mg_get_request_info(connection);
   // Without Host it is no browser, and so no rebinding.
   const std::string host = Header(connection, "Host");
-  if (address_.IsLoopback() && !host.empty() && !NamesThisMachine(host)) {
+  if (!host.empty() && !IsKnownHost(host, address_, names_)) {
     return Refusal(
         403,
-        "This page is for this machine only, by the name localhost "
-        "or 127.0.0.1. A proxy in front must send 'Host: localhost'.");
+        fmt::format(
+            "This dashboard does not answer to the name {}. Ask {}; or add "
+            "the name to listen.http_names in site.yaml and start the "
+            "site again. (Other names are refused because a page of the "
+            "web could read the dashboard through one of its own.)",
+            Quoted(host),
+            address_.IsLoopback() ? "localhost or 127.0.0.1"
+                                  : "by an IP address or localhost"));
   }
   const std::string_view method = request.request_method;
   if (method != "GET" && method != "HEAD") {

@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "sites/dashboard/http_address.h"
@@ -45,9 +46,12 @@ class HttpServer {
   // `path` is the whole path: "/api/status". REQUIRES: not started.
   void AddRoute(const std::string& path, HttpHandler handler);
 
-  // kInvalidArgument: no address. kFailedPrecondition: cannot listen there, and
-  // why. Ignores SIGPIPE in the process from now on, as civetweb does.
-  absl::Status Start(const std::string& address);
+  // Answers who asks by one of `names`, or by a name that no page of the web
+  // can have (http_address.h). kInvalidArgument: no address.
+  // kFailedPrecondition: cannot listen there, and why. Ignores SIGPIPE in the
+  // process from now on, as civetweb does.
+  absl::Status Start(const std::string& address,
+                     std::vector<std::string> names = {});
 
   // Answers what is being asked, then returns; does nothing if not started.
   void Stop();
@@ -67,6 +71,7 @@ class HttpServer {
       ABSL_LOCKS_EXCLUDED(mu_);
 
   HttpAddress address_;
+  std::vector<std::string> names_;
   uint16_t port_ = 0;
   std::map<std::string, HttpHandler> routes_;
   mg_context* context_ = nullptr;

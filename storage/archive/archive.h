@@ -169,7 +169,8 @@ class Archive {
   // Calls `visit` with where each page led, of all files that are there, oldest
   // first, until it says false; one that is being written is read as far as it
   // is now. A page that was fetched twice comes twice. Of a file that is
-  // damaged the rest is left out, and `on_damage` told.
+  // damaged the rest is left out, of one that is missing all, and `on_damage`
+  // told.
   absl::Status ForEachOutlinks(
       const std::function<bool(const PageLinks& page)>& visit,
       const std::function<void(const absl::Status&)>& on_damage);

@@ -192,6 +192,10 @@ absl::Status Archive::ForEachOutlinks(
     const std::string where = "archive file " + Digits(number);
     auto reader = ReaderAt(number, 0);
     if (absl::IsNotFound(reader.status())) continue;  // Released.
+    if (absl::IsDataLoss(reader.status())) {  // Missing, and says which.
+      on_damage(reader.status());
+      continue;
+    }
     if (!reader.ok()) return reader.status();
     for (;;) {
       auto found = (*reader)->Next();

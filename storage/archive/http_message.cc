@@ -33,6 +33,19 @@ int StatusOf(std::string_view line) {
 
 }  // namespace
 
+std::optional<std::string> HeadOfHttp2AsHttp1(std::string_view head) {
+  constexpr std::string_view kHttp2 = "HTTP/2", kHttp1 = "HTTP/1.1";
+  const std::string_view line = head.substr(0, head.find_first_of("\r\n"));
+  size_t at = 0;
+  if (!line.starts_with("HTTP/2 ") && line != kHttp2) {
+    if (!line.ends_with(" HTTP/2")) return std::nullopt;
+    at = line.size() - kHttp2.size();
+  }
+  std::string out(head);
+  out.replace(at, kHttp2.size(), kHttp1);
+  return out;
+}
+
 bool IsRedirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 ||
          status == 308;

@@ -23,6 +23,13 @@ struct HttpHead {
 
 HttpHead SplitHttpResponse(std::string_view message);
 
+// The head of an HTTP/2 message as libcurl writes it has HTTP/1.1's syntax but
+// for the version in its first line ("HTTP/2 200", "GET / HTTP/2"), which tools
+// that read archives take for damage. The same head with HTTP/1.1 there, as
+// other crawlers write it (iipc/warc-specifications, issues 15 and 42: the
+// truth is in WARC-Protocol). Nothing if it is not such a head.
+std::optional<std::string> HeadOfHttp2AsHttp1(std::string_view head);
+
 // Whether an answer of this status says where the page is instead, if it has a
 // Location (RFC 9110, 15.4).
 bool IsRedirect(int status);

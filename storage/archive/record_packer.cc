@@ -149,6 +149,9 @@ void RecordPacker::AppendRecordFields(const NewRecord& record, size_t index) {
   if (LooksLikeAddress(record.ip)) {
     AppendField(header_, "WARC-IP-Address", record.ip);
   }
+  if (!record.protocol.empty()) {
+    AppendField(header_, "WARC-Protocol", record.protocol);
+  }
   if (record.concurrent_to >= 0 &&
       static_cast<size_t>(record.concurrent_to) != index) {
     AppendField(header_, "WARC-Concurrent-To",

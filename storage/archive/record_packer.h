@@ -44,6 +44,9 @@ struct NewRecord {
   std::string_view url;
   absl::Time date;
   std::string_view ip = {};  // Left out if it does not look like an address.
+  // What the wire spoke, where the block does not say so: "h2". For
+  // WARC-Protocol (iipc/warc-specifications, issue 42).
+  std::string_view protocol = {};
 
   // The block is `head` and `payload`, one after the other: of an HTTP message
   // its head with the empty line, and its body; of a metadata record all in

@@ -30,7 +30,8 @@ absl::StatusOr<std::unique_ptr<CrawlDb>> CrawlDb::Open(
     const CrawlDbSettings& settings) {
   return Finish(Store::Open(settings.folder,
                             {.block_cache_bytes = settings.block_cache_bytes,
-                             .write_buffer_bytes = settings.write_buffer_bytes},
+                             .write_buffer_bytes = settings.write_buffer_bytes,
+                             .max_open_files = settings.max_open_files},
                             settings.order));
 }
 

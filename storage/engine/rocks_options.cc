@@ -106,6 +106,10 @@ rocksdb::DBOptions MakeDbOptions(const StoreMemory& memory) {
   options.paranoid_checks = true;
   options.max_background_jobs = 2;
   options.db_write_buffer_size = memory.write_buffer_bytes;
+  if (memory.max_open_files.has_value()) {
+    options.max_open_files =
+        static_cast<int>(std::min<size_t>(*memory.max_open_files, 1'000'000));
+  }
   options.max_total_wal_size = 512 << 20;
   // The write-ahead log of the last batches stays for a while: ForEachChange()
   // reads from it what changed.

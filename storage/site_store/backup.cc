@@ -32,6 +32,7 @@ constexpr char kCheckpoint[] = ".checkpoint";
 // In the new site's folder, while a backup is restored.
 constexpr char kRestoring[] = ".restoring";
 constexpr char kSiteFile[] = "site.yaml";
+constexpr char kCrawlDb[] = "crawl_db";
 
 absl::Status MakeFolder(const fs::path& folder) {
   std::error_code error;
@@ -259,7 +260,7 @@ absl::StatusOr<BackupSize> SiteStore::BackUp(const std::string& folder) {
     if (absl::Status s = crawl_db_->Checkpoint(checkpoint); !s.ok()) return s;
   }
   if (absl::Status s =
-          CopyTree(checkpoint, partial + "/crawl_db", LinkOrCopyDb);
+          CopyTree(checkpoint, fs::path(partial) / kCrawlDb, LinkOrCopyDb);
       !s.ok()) {
     return s;
   }
@@ -283,17 +284,25 @@ absl::StatusOr<BackupSize> SiteStore::BackUp(const std::string& folder) {
 
 // Built inside the new folder, whose parent may be somebody else's. The crawl
 // DB is moved to its place last: until then there is no site, and what a
-// cut-off restore left is known by kRestoring, and made anew.
+// cut-off restore left is known by kRestoring, and made anew. Beside a crawl DB
+// kRestoring is only what was not yet removed: the site is whole.
 absl::Status RestoreBackup(const std::string& backup,
                            const std::string& folder) {
   std::error_code none;
-  if (!fs::exists(fs::path(backup) / "crawl_db" / "CURRENT", none)) {
+  if (!fs::exists(fs::path(backup) / kCrawlDb / "CURRENT", none)) {
     return absl::InvalidArgumentError(
         fmt::format("{} is no backup of a site: it has no crawl_db", backup));
   }
   const fs::path to = WithoutSlash(folder);
   const fs::path work = to / kRestoring;
   if (fs::exists(work, none)) {
+    if (fs::exists(to / kCrawlDb, none)) {
+      fs::remove_all(work, none);
+      return absl::InvalidArgumentError(
+          fmt::format("{} holds a site: an earlier restore into it was "
+                      "finished. Use it, or name a folder that is new or empty",
+                      to.string()));
+    }
     fs::remove_all(work, none);
     for (const char* name : {"archive", kSiteFile}) {
       fs::remove_all(to / name, none);
@@ -321,9 +330,14 @@ absl::Status RestoreBackup(const std::string& backup,
     if (absl::Status s = (*store)->crawl_db().incoming().Reincarnate(); !s.ok())
       return s;
   }
-  for (const char* name : {"archive", kSiteFile, "crawl_db"}) {
+  for (const char* name : {"archive", kSiteFile}) {
     if (!fs::exists(work / name, none)) continue;
     if (absl::Status s = Rename(work / name, to / name); !s.ok()) return s;
+  }
+  // After a power cut, too, there is no crawl DB without the rest.
+  if (absl::Status s = SyncFolder(to); !s.ok()) return s;
+  if (absl::Status s = Rename(work / kCrawlDb, to / kCrawlDb); !s.ok()) {
+    return s;
   }
   fs::remove_all(work, none);
   return SyncFolder(to);

@@ -27,6 +27,7 @@ struct SiteStoreSettings {
   bool create = false;
   uint64_t block_cache_bytes = CrawlDbSettings{}.block_cache_bytes;
   uint64_t write_buffer_bytes = CrawlDbSettings{}.write_buffer_bytes;
+  std::optional<size_t> max_open_files = std::nullopt;  // Of the crawl DB.
   std::optional<Order> order = std::nullopt;  // As in CrawlDbSettings.
   ArchiveSettings archive;
 };
@@ -68,7 +69,9 @@ class SiteStore {
 
   // CrawlDb::Verify, and I2: each archive position of the pages looked at leads
   // to a readable record of that URL, or to a file that the operator released.
-  absl::StatusOr<std::vector<Check>> Verify(bool full);
+  // One at a time, whoever asks: others wait.
+  absl::StatusOr<std::vector<Check>> Verify(bool full)
+      ABSL_LOCKS_EXCLUDED(verify_mu_);
 
  private:
   SiteStore(std::string folder, std::unique_ptr<CrawlDb> crawl_db,
@@ -83,6 +86,8 @@ class SiteStore {
   // One group commit at a time: a batch with an older length of the archive
   // must not come after one with a newer.
   Mutex complete_mu_;
+  // A look at everything is load enough.
+  Mutex verify_mu_;
 };
 
 // Makes a site out of a backup, in a folder that is new or empty, with a new

@@ -35,23 +35,22 @@ bool IsEscape(std::string_view text, size_t percent) {
          IsHexDigit(text[percent + 2]);
 }
 
-// %25 for each percent sign of the path and query that starts no escape. The
-// only step that makes a URL longer; afterwards all rewriting is in place.
-bool HasLonePercent(std::string_view text) {
-  for (size_t i = text.find('%'); i != std::string_view::npos;
-       i = text.find('%', i + 1)) {
-    if (!IsEscape(text, i)) return true;
-  }
-  return false;
+// Would `byte`, written at text[write], make an escape of a percent sign that
+// starts none? Written escapes end in a hex digit, and their percent sign is
+// three bytes back: one that is nearer starts none.
+bool WouldCompleteEscape(std::string_view text, size_t write, char byte) {
+  return IsHexDigit(byte) &&
+         (text[write - 1] == '%' ||
+          (text[write - 2] == '%' && IsHexDigit(text[write - 1])));
 }
 
 // Copies text[from, to) down to `write`, normalising escapes. Returns the end.
-// REQUIRES: write <= from, and every % in the range starts an escape.
+// REQUIRES: write <= from, and text[write - 1] is a delimiter ('/', '?', '&').
 size_t WriteNormalised(std::string& text, size_t from, size_t to,
                        size_t write) {
   while (from < to) {
     const char c = text[from];
-    if (c != '%') {
+    if (c != '%' || !IsEscape(text, from)) {
       text[write++] = c;
       ++from;
       continue;
@@ -59,7 +58,8 @@ size_t WriteNormalised(std::string& text, size_t from, size_t to,
     const char high = text[from + 1], low = text[from + 2];
     from += 3;
     const char byte = static_cast<char>(HexValue(high) * 16 + HexValue(low));
-    if (ClassOf(byte) & kUnreserved) {
+    if (ClassOf(byte) & kUnreserved &&
+        !WouldCompleteEscape(text, write, byte)) {
       text[write++] = byte;
     } else {
       const auto upper = [](char h) {
@@ -192,24 +192,7 @@ UrlOutcome Canonicaliser::Canonicalise(Url& url) const {
 
 void Canonicaliser::Rewrite(Url& url) const {
   std::string& text = url.href_;
-  if (HasLonePercent(url.path_and_query())) {
-    std::string repaired(text, 0, url.path_begin_);
-    const uint32_t old_path_end = url.path_end_;
-    for (size_t i = url.path_begin_; i < text.size(); ++i) {
-      if (i == old_path_end) {
-        url.path_end_ = static_cast<uint32_t>(repaired.size());
-      }
-      repaired += text[i];
-      if (text[i] == '%' && !IsEscape(text, i)) repaired += "25";
-    }
-    if (old_path_end == text.size()) {
-      url.path_end_ = static_cast<uint32_t>(repaired.size());
-    }
-    text = std::move(repaired);
-    url.query_end_ = static_cast<uint32_t>(text.size());
-  }
-
-  // From here on every part is written at or before the place it is read from.
+  // Every part is written at or before the place it is read from.
   size_t write = size_t{url.scheme_end_} + 3;
   size_t host_length = url.host_end_ - url.host_begin_;
   if (text[url.host_end_ - 1] == '.') --host_length;

@@ -3,8 +3,10 @@
 //
 //   - credentials and fragment are dropped, and the host's trailing dot;
 //   - percent-encoding is normalised (RFC 3986, 6.2.2): upper-case hex, and
-//     what need not be encoded (letters, digits, - . _ ~) is not; a percent
-//     sign that starts no %XX becomes %25, or decoding after it could make one;
+//     what need not be encoded (letters, digits, - . _ ~) is not. A percent
+//     sign that starts no %XX stays as it is, for browsers send it so; a digit
+//     behind it stays encoded where it would make an escape ("%2%35" is not
+//     "%25");
 //   - an empty query loses its question mark;
 //   - parameters that name a visitor and not a page are removed: of sessions
 //     (also ";jsessionid=" in the path) and of advertising campaigns;

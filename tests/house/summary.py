@@ -3,10 +3,11 @@
     summary.py release=build/release/tests.xml failed:'fuzzing fuzz_url' seconds:90
 
 NAME=FILE is a JUnit report of ctest; again:NAME=FILE is that of a second run of those that
-failed in it, each alone on the machine: who passes there was starved, and is named but not
-counted as failed. failed:NAME is something outside ctest that failed; skipped:NAME=FILE
-something that was skipped, and what it printed. The last line is "N passed, N failed, N
-skipped"; exit code 1 if any failed.
+failed in it, each alone on the machine: who passes there is flaky. flaky-list=FILE names the
+tests that may be, a line each: name, date, reason; any other flaky test is a failure.
+failed:NAME is something outside ctest that failed; skipped:NAME=FILE something that was
+skipped, and what it printed. The last line is "N passed, N failed, N skipped", before it stands
+how many were flaky; exit code 1 if any failed.
 Nothing that was meant to run may vanish from the count: a missing or empty report and
 a test that could not be started are failures.
 """
@@ -64,12 +65,34 @@ def read_report(preset: str, path: str) -> tuple[int, list[str], list[str]]:
     return passed, failed, skipped
 
 
+def read_flaky_list(path: str) -> tuple[dict[str, str], list[str]]:
+    """Which tests may be flaky, with date and reason, and what is wrong with the list."""
+    known, wrong = {}, []
+    try:
+        lines = pathlib.Path(path).read_text().splitlines()
+    except OSError as error:
+        return {}, [f"the list of flaky tests: {error}"]
+    for line in lines:
+        if not line.strip() or line.startswith("#"):
+            continue
+        parts = line.split(None, 2)
+        if len(parts) == 3 and re.fullmatch(r"\d{4}-\d\d-\d\d", parts[1]):
+            known[parts[0]] = f"{parts[1]}: {parts[2]}"
+        else:
+            wrong.append(f"{path}: not 'NAME YYYY-MM-DD REASON': {line}")
+    return known, wrong
+
+
 def summarise(arguments: list[str]) -> tuple[list[str], bool]:
     """The lines to print, and whether nothing failed."""
-    passed, failed, skipped, starved, seconds = 0, [], [], [], []
+    passed, failed, skipped, flaky, seconds = 0, [], [], [], []
+    may_be_flaky: dict[str, str] = {}
     for argument in arguments:
         if argument.startswith("failed:"):
             failed.append(argument.removeprefix("failed:"))
+        elif argument.startswith("flaky-list="):
+            may_be_flaky, wrong = read_flaky_list(argument.removeprefix("flaky-list="))
+            failed += wrong
         elif argument.startswith("skipped:"):
             name, path = argument.removeprefix("skipped:").rsplit("=", 1)
             skipped.append(f"{name}: {skip_reason(read_output(path))}")
@@ -78,8 +101,7 @@ def summarise(arguments: list[str]) -> tuple[list[str], bool]:
             again = read_report(preset, path)[1]
             saved = [] if any("tests of" in name for name in again) else [
                 name for name in failed if name.endswith(f" ({preset})") and name not in again]
-            passed += len(saved)
-            starved += saved
+            flaky += saved
             failed = [name for name in failed if name not in saved]
         elif argument.startswith("seconds:"):
             seconds.append(f"took {argument.removeprefix('seconds:')} s")
@@ -89,10 +111,19 @@ def summarise(arguments: list[str]) -> tuple[list[str], bool]:
             failed += more[1]
             skipped += more[2]
     lines = [f"skipped: {what}" for what in skipped]
-    lines += [f"failed beside others, passed alone: {what}" for what in starved]
+    known = 0
+    for what in flaky:
+        reason = may_be_flaky.get(what.rsplit(" (", 1)[0])
+        if reason is None:
+            failed.append(f"{what}: flaky (failed beside others, passed alone), and not in "
+                          "tests/house/flaky.txt")
+        else:
+            known += 1
+            lines.append(f"flaky: {what}: failed beside others, passed alone; known since {reason}")
     lines += [f"failed: {what}" for what in failed]
     lines += seconds
-    lines.append(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
+    lines.append(f"{len(flaky)} flaky, {known} of them known")
+    lines.append(f"{passed + known} passed, {len(failed)} failed, {len(skipped)} skipped")
     return lines, not failed
 
 
@@ -120,22 +151,34 @@ def self_test() -> None:
 
         assert summarise([f"release={good}", "seconds:7"]) == (
             ["skipped: B (release): no data", "skipped: C (release): disabled", "took 7 s",
-             "1 passed, 0 failed, 2 skipped"], True)
+             "0 flaky, 0 of them known", "1 passed, 0 failed, 2 skipped"], True)
         lines, ok = summarise([f"release={good}", f"asan={bad}", "failed:fuzzing x"])
         assert not ok
         assert lines[2:] == ["failed: D (asan)", "failed: E (asan): was not run: Unable to find executable",
-                             "failed: fuzzing x", "1 passed, 3 failed, 2 skipped"], lines
+                             "failed: fuzzing x", "0 flaky, 0 of them known",
+                             "1 passed, 3 failed, 2 skipped"], lines
         said = pathlib.Path(folder) / "said"
         said.write_text("skipped: no graph\n")
         assert summarise([f"release={good}", f"skipped:benchmark x={said}"]) == (
             ["skipped: B (release): no data", "skipped: C (release): disabled",
-             "skipped: benchmark x: no graph", "1 passed, 0 failed, 3 skipped"], True)
+             "skipped: benchmark x: no graph", "0 flaky, 0 of them known",
+             "1 passed, 0 failed, 3 skipped"], True)
         again = str(pathlib.Path(folder) / "again")
-        for status, expected in (("run", ["failed beside others, passed alone: D (asan)"]),
-                                 ("fail", ["failed: D (asan)"])):
+        known = pathlib.Path(folder) / "flaky"
+        known.write_text("# Why.\nD 2026-11-18 it waits 2 s\n")
+        for more, status, first, last in (
+                ([f"flaky-list={known}"], "run", "flaky: D (asan): failed beside others, passed alone; "
+                 "known since 2026-11-18: it waits 2 s", "1 passed, 1 failed, 0 skipped"),
+                ([], "run", "failed: E (asan): was not run: Unable to find executable",
+                 "0 passed, 2 failed, 0 skipped"),
+                ([], "fail", "failed: D (asan)", "0 passed, 2 failed, 0 skipped")):
             pathlib.Path(again).write_text(f'<testsuite><testcase name="D" status="{status}"/></testsuite>')
-            lines, ok = summarise([f"asan={bad}", f"again:asan={again}"])
-            assert not ok and lines[:1] == expected, lines  # E was not run at all.
+            lines, ok = summarise([*more, f"asan={bad}", f"again:asan={again}"])
+            assert not ok and lines[0] == first and lines[-1] == last, lines  # E was not run at all.
+            assert lines[-2] == f"{int(status == 'run')} flaky, {len(more)} of them known", lines
+        known.write_text("D yesterday it waits\n")
+        assert not summarise([f"flaky-list={known}", f"release={good}"])[1]
+        assert not summarise([f"flaky-list={folder}/missing", f"release={good}"])[1]
         assert summarise([f"asan={bad}", f"again:asan={empty}"])[0][-1] == "0 passed, 2 failed, 0 skipped"
         for path in (empty, f"{folder}/missing"):
             lines, ok = summarise([f"tsan={path}"])

@@ -51,6 +51,8 @@ struct TestSite {
     settings.hosts_of_step = 10;
     settings.most_unacknowledged = 3;
     settings.now = [] { return kNow; };
+    settings.between_walks = between_walks;
+    settings.steady_now = [this] { return steady_now; };
     hand_off = std::make_unique<HandOff>(settings, *db);
   }
   // A step; true if it is done.
@@ -78,6 +80,8 @@ struct TestSite {
   TemporaryFolder folder;
   const std::string name;
   std::set<SiteId> unreachable;
+  absl::Duration between_walks;
+  absl::Time steady_now = kNow;
   std::unique_ptr<storage::CrawlDb> db;
   std::unique_ptr<HandOff> hand_off;
 };
@@ -607,6 +611,48 @@ TEST_F(HandOffTest, SoItDoesWhenItWasOnlyAwayAndNothingMoves) {
   ASSERT_TRUE(tokyo_.db->outgoing().OpenPair({SiteId{3}, life}).ok());
   Settle(joined, {&tokyo_, &paris_, &oslo_});
   ExpectAllInPlace(joined, {&tokyo_, &paris_, &oslo_});
+}
+
+// 'gannet inject' of a long list is many batches, and each asks for a walk.
+TEST_F(HandOffTest, WalksThatAreAskedForKeepADistance) {
+  const Map settled = FinishHandOff(three_).value();
+  tokyo_.between_walks = absl::Seconds(2);
+  tokyo_.Restart();
+  Settle(settled, {&tokyo_});
+  tokyo_.steady_now += absl::Seconds(2);
+  const std::vector<PageKey> pages = PagesOf(settled, SiteId{3}, 3);
+  const auto inject = [&](size_t i) {
+    ASSERT_TRUE(tokyo_.db->incoming().Inject({pages[i]}, kNow).ok());
+    tokyo_.hand_off->WalkAgain();
+    for (int s = 0; s < 50; ++s) (void)tokyo_.Step(settled);
+  };
+  inject(0);  // At once.
+  EXPECT_TRUE(
+      absl::IsNotFound(tokyo_.db->records().GetPage(pages[0]).status()));
+  inject(1);
+  inject(2);
+  EXPECT_TRUE(tokyo_.db->records().GetPage(pages[1]).ok());
+  EXPECT_TRUE(tokyo_.hand_off->progress().is_waiting);
+  EXPECT_FALSE(tokyo_.hand_off->progress().is_done);
+  EXPECT_FALSE(tokyo_.Step(settled));
+
+  tokyo_.steady_now += absl::Seconds(2);
+  Settle(settled, {&tokyo_});
+  EXPECT_TRUE(
+      absl::IsNotFound(tokyo_.db->records().GetPage(pages[1]).status()));
+  EXPECT_TRUE(
+      absl::IsNotFound(tokyo_.db->records().GetPage(pages[2]).status()));
+  EXPECT_TRUE(tokyo_.hand_off->progress().is_done);
+}
+
+// A change of the map is no such walk.
+TEST_F(HandOffTest, ANewMapIsFollowedAtOnce) {
+  tokyo_.between_walks = absl::Hours(1);
+  tokyo_.Restart();
+  Know(two_, 60, 5);
+  Settle(two_, {&tokyo_, &paris_});
+  Settle(three_, {&tokyo_, &paris_, &oslo_});
+  ExpectAllInPlace(three_, {&tokyo_, &paris_, &oslo_});
 }
 
 }  // namespace

@@ -58,6 +58,26 @@ TEST(HostStateTest, ARecordComesBackAsItWas) {
   EXPECT_FALSE(back.origins["http://a.example"].rules.Judge("/x").allowed);
 }
 
+// A round may save a host that it did not look up: it rested, say.
+TEST(HostStateTest, AddressesStayUntilAnotherIsFound) {
+  HostState found;
+  found.has_address = true;
+  found.address = Address::Parse("192.0.2.1").value();
+  HostState rested;
+  rested.FromRecord(found.ToRecord(kNow), "gannet", kNow);
+  EXPECT_FALSE(rested.has_address);  // It is looked up each round.
+  const proto::HostRecord record = rested.ToRecord(kNow);
+  ASSERT_EQ(record.addresses_size(), 1);
+  EXPECT_EQ(record.addresses(0), found.ToRecord(kNow).addresses(0));
+
+  HostState moved;
+  moved.FromRecord(record, "gannet", kNow);
+  moved.has_address = true;
+  moved.address = Address::Parse("2001:db8::1").value();
+  ASSERT_EQ(moved.ToRecord(kNow).addresses_size(), 1);
+  EXPECT_NE(moved.ToRecord(kNow).addresses(0), record.addresses(0));
+}
+
 TEST(HostStateTest, RulesAndRestsThatAreOverAreForgotten) {
   HostState state;
   state.rest_until = kNow + absl::Seconds(1);

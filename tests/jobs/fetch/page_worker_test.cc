@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "storage/archive/warc_reader.h"
 #include "tests/temporary_folder.h"
 
 namespace gannet::jobs {
@@ -102,6 +105,37 @@ TEST_F(PageWorkerTest, APageThatCameFromAnotherSiteIsArchivedButHasNotChanged) {
   EXPECT_EQ(done.outlinks, Keys({"http://a.example/b"}));
   EXPECT_EQ(done.outcome.change().visits(), 2u);
   EXPECT_EQ(done.outcome.change().changes(), 0u);
+}
+
+// As libcurl writes the heads of an HTTP/2 connection.
+TEST_F(PageWorkerTest, Http2IsArchivedAsHttp1AndItsRecordsSaySo) {
+  Answer answer = Answered(200, "", "text");
+  answer.response.head = "HTTP/2 200 \r\ncontent-type: text/html\r\n\r\n";
+  answer.response.request_head = "GET /page HTTP/2\r\nHost: a.example\r\n\r\n";
+  const storage::Completion done = Complete(std::move(answer));
+  const proto::ArchivePosition& at = done.outcome.archive();
+  const auto response = store_->archive().Read(
+      {storage::FileNumber{at.file()}, at.offset(), at.length()});
+  ASSERT_TRUE(response.ok()) << response.status();
+  EXPECT_TRUE(response->block.starts_with("HTTP/1.1 200 \r\n"))
+      << response->block;
+  EXPECT_EQ(response->header.Get("WARC-Protocol"), "h2");
+
+  ASSERT_TRUE(store_->archive().Sync().ok());
+  storage::WarcReader reader(
+      storage::FileSource(
+          std::filesystem::directory_iterator(folder_.path() + "/archive")
+              ->path())
+          .value());
+  int requests = 0;
+  while (reader.Next().value()) {
+    if (reader.header().type != storage::RecordType::kRequest) continue;
+    ++requests;
+    EXPECT_EQ(reader.header().Get("WARC-Protocol"), "h2");
+    EXPECT_EQ(reader.ReadWholeBlock().value(),
+              "GET /page HTTP/1.1\r\nHost: a.example\r\n\r\n");
+  }
+  EXPECT_EQ(requests, 1);
 }
 
 TEST_F(PageWorkerTest, NotModifiedKeepsTheLinksOfTheArchive) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <ctime>
+#include <string>
 
 #include "absl/time/clock.h"
 
@@ -42,7 +43,7 @@ TEST(Rfc9309Section22Test, LinesEndWithCrLfOrBoth) {
 TEST(Rfc9309Section22Test, WhatIsNotUnderstoodIsSkipped) {
   const std::string file =
       std::string("<html>\n\0\xff\xfe\nno colon\n: no key\n", 29) +
-      "User-agent: *\nFoo: /a\nDisallow /b\nDisallow: /c\n\x01\x02:\n";
+      "User-agent: *\nFoo: /a\nNoindex: /b\nDisallow: /c\n\x01\x02:\n";
   EXPECT_TRUE(Allowed(file, "/a"));
   EXPECT_TRUE(Allowed(file, "/b"));
   EXPECT_FALSE(Allowed(file, "/c"));
@@ -188,12 +189,25 @@ TEST(Rfc9309Section222Test, EscapesOfReservedCharactersAreNotDecoded) {
 // parser denies; the RFC's reading allows.
 TEST(Rfc9309Section222Test, WhereTheTwoReadingsOfEscapesDifferThePathIsDenied) {
   constexpr std::string_view kFile =
-      "User-agent: *\nDisallow: /\nAllow: /%7Eann/\n";
-  EXPECT_FALSE(Allowed(kFile, "/~ann/x"));
-  EXPECT_TRUE(Allowed(kFile, "/%7Eann/x"));
+      "User-agent: *\nDisallow: /\nAllow: /%62az/\n";
+  EXPECT_FALSE(Allowed(kFile, "/baz/x"));
+  EXPECT_TRUE(Allowed(kFile, "/%62az/x"));
   // Both readings allow what both a rule and its exception spell alike.
-  EXPECT_TRUE(Allowed("User-agent: *\nDisallow: /%7Eann\nAllow: /%7Eann/x\n",
-                      "/~ann/x"));
+  EXPECT_TRUE(
+      Allowed("User-agent: *\nDisallow: /%62az\nAllow: /%62az/x\n", "/baz/x"));
+}
+
+TEST(Rfc9309Section222Test, ATildeAndItsEscapeAreTheSame) {
+  for (const char* rule : {"/%7Eann/", "/%7eann/", "/~ann/"}) {
+    for (const char* path : {"/~ann/x", "/%7Eann/x", "/%7eann/x"}) {
+      EXPECT_TRUE(Denies(rule, path)) << rule << " " << path;
+      EXPECT_TRUE(Allowed(
+          "User-agent: *\nDisallow: /\nAllow: " + std::string(rule), path))
+          << rule << " " << path;
+    }
+  }
+  EXPECT_FALSE(
+      Allowed("User-agent: *\nAllow: /~a\nDisallow: /%7Eab\n", "/~abc"));
 }
 
 TEST(Rfc9309Section223Test, AStarStandsForAnyOctets) {
@@ -290,6 +304,60 @@ TEST(Rfc9309Section52Test, TheLongestMatchExampleReadsAsTheRfcSays) {
       "Disallow: /example/page/disallowed.gif\n";
   EXPECT_FALSE(Allowed(kFile, "/example/page/disallowed.gif", "foobot"));
   EXPECT_TRUE(Allowed(kFile, "/example/page/", "foobot"));
+}
+
+TEST(RobotsMistakesTest, NearMisspellingsOfDisallowForbid) {
+  for (const char* key :
+       {"Dissallow", "Dissalow", "Disalow", "Diasllow", "Disallaw", "DISALOW",
+        "Disallows", "Disallowed", "Disalowed", "Dsiallow", "Disallow-all",
+        "Dislalow", "Disallov", "Dis-allow", "Diallow"}) {
+    EXPECT_FALSE(Allowed("User-agent: *\n" + std::string(key) + ": /a\n", "/a"))
+        << key;
+  }
+  for (const char* key : {"Allow", "Noindex", "Sitemap", "Host", "Disable",
+                          "Display", "D", "", "Crawl-delay", "Clean-param"}) {
+    EXPECT_TRUE(Allowed("User-agent: *\n" + std::string(key) + ": /a\n", "/a"))
+        << key;
+  }
+}
+
+// Read generously, it would open what the file may have meant to close.
+TEST(RobotsMistakesTest, AllowIsUnderstoodOnlyAsTheRfcHasIt) {
+  for (const char* line : {"Alow: /a", "Allowed: /a", "Allow /a"}) {
+    EXPECT_FALSE(Allowed(
+        "User-agent: *\nDisallow: /\n" + std::string(line) + "\n", "/a"))
+        << line;
+  }
+}
+
+TEST(RobotsMistakesTest, ABlankStandsInForAForgottenColon) {
+  for (const char* file :
+       {"User-agent *\nDisallow /a\n", "User-agent\t*\nDisallow\t \t/a # x\n",
+        "User agent *\n Disalow /a \n", "useragent gannet\nDisallow: /a\n",
+        "User-agent: *\nDisallow /a:b\nDisallow /a\n"}) {
+    EXPECT_FALSE(Allowed(file, "/a")) << file;
+    EXPECT_TRUE(Allowed(file, "/b")) << file;
+  }
+  EXPECT_FALSE(Allowed("User-agent: *\nDisallow /a:b\n", "/a:b"));
+  // Sentences are not rules.
+  EXPECT_TRUE(Allowed("User-agent: *\nDisallow /a for all\n", "/a"));
+  EXPECT_TRUE(Allowed("User-agent: *\nDisallow\n", "/a"));
+}
+
+TEST(RobotsMistakesTest, UserAgentIsKnownWithABlankOrWithout) {
+  for (const char* key :
+       {"User agent", "Useragent", "USERAGENT", "User-agents", "user agent "}) {
+    const std::string file = "User-agent: other\nDisallow: /a\n" +
+                             std::string(key) + ": gannet\nDisallow: /b\n";
+    EXPECT_TRUE(Allowed(file, "/a")) << key;
+    EXPECT_FALSE(Allowed(file, "/b")) << key;
+  }
+}
+
+TEST(RobotsMistakesTest, ANulEndsItsLine) {
+  using std::string_literals::operator""s;
+  EXPECT_FALSE(Allowed("User-agent: *\0\nDisallow: /a\0\0\n"s, "/ab"));
+  EXPECT_FALSE(Allowed("User-agent: *\nDisallow: /a\0b\n"s, "/ab"));
 }
 
 TEST(RobotsRulesTest, TheVerdictNamesTheRuleAsWrittenAndItsLine) {

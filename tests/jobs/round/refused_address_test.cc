@@ -332,6 +332,23 @@ TEST_F(RefusedAddressTest, ARobotsTxtThatLeadsToARefusedAddressClosesTheHost) {
   EXPECT_EQ(listener_.Connections(), 0);
 }
 
+TEST_F(RefusedAddressTest, ARobotsTxtThatLeadsToABlockedHostClosesTheHost) {
+  settings_.fetch.fetch.allowed_addresses = {
+      AddressRange::Parse("127.77.0.0/24").value()};
+  MovingServer blocked("127.77.0.9", {}, /*robots_target=*/"");
+  MovingServer server(
+      "127.77.0.1", {"http://x.example/"},
+      fmt::format("http://127.77.0.9:{}/robots.txt", blocked.port()));
+  ASSERT_TRUE(store_->crawl_db().blocks().Block("127.77.0.9").ok());
+  const std::string url = fmt::format("http://127.77.0.1:{}/0", server.port());
+  Inject(url);
+  Crawl();
+  EXPECT_EQ(blocked.requests(), 0);
+  EXPECT_EQ(server.requests(), 1);  // robots.txt, and no page.
+  EXPECT_EQ(Record(url).state(), proto::BLOCKED);
+  EXPECT_EQ(Record(url).finished_reason(), "robots.txt cannot be reached");
+}
+
 TEST_F(RefusedAddressTest, ANameThatMovesToLoopbackBetweenRoundsIsRefused) {
   settings_.fetch.fetch.allowed_addresses = {
       AddressRange::Parse("127.77.0.1/32").value()};

@@ -1,4 +1,5 @@
 // The admin API over real sockets, with an Admin that says what the test wants.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
@@ -9,9 +10,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 #include <thread>
 
 #include "absl/time/clock.h"
@@ -194,6 +197,37 @@ TEST_F(AdminApiTest, TheSocketIsItsOwnersOnlyAndGoesWithTheServer) {
   EXPECT_EQ(info.st_mode & 0777, 0600u);
   server_.reset();
   EXPECT_FALSE(fs::exists(data_ + "/agent.sock"));
+}
+
+// RocksDB and the archive make files in threads of their own meanwhile.
+TEST_F(AdminApiTest, FilesThatOthersMakeWhileItStartsGetTheModeTheyShould) {
+  const std::string other = folder_ + "/other";
+  std::atomic<bool> stop = false;
+  std::set<mode_t> modes;
+  std::thread files([&] {
+    while (!stop) {
+      const int fd = open(other.c_str(), O_CREAT | O_EXCL | O_WRONLY, 0666);
+      struct stat info = {};
+      if (fd >= 0 && fstat(fd, &info) == 0) modes.insert(info.st_mode & 0777);
+      close(fd);
+      unlink(other.c_str());
+    }
+  });
+  for (int i = 0; i < 20; ++i) {
+    Serve();
+    server_.reset();
+  }
+  stop = true;
+  files.join();
+  EXPECT_EQ(modes.size(), 1u);
+}
+
+TEST_F(AdminApiTest, WhatAStartThatWasCutOffLeftIsInNobodysWay) {
+  fs::create_directories(data_ + "/.agent/agent.sock");
+  fs::remove(data_ + "/.agent/agent.sock");
+  Serve();
+  EXPECT_TRUE(Connect() != nullptr);
+  EXPECT_FALSE(fs::exists(data_ + "/.agent"));
 }
 
 TEST_F(AdminApiTest, NoAgentIsNotFoundWhetherOrNotOneLeftItsSocket) {

@@ -359,6 +359,40 @@ TEST_F(RoundRunnerTest, WhoStopsWatchingDoesNotStopTheRounds) {
   Await([&] { return rounds_.ended == 5; });
 }
 
+TEST_F(RoundRunnerTest, APauseEndsWhatNobodyWaitsForAnyMore) {
+  rounds_.always = ScriptedRounds::Ends;
+  Start("by-hand");
+  admin::RunRoundsRequest request;
+  EXPECT_TRUE(runner_->Run(request, [](const auto&) { return false; }).ok());
+  const int looks = rounds_.looks;
+  Await([&] { return rounds_.looks > looks; });
+  admin::RoundsState state;
+  ASSERT_TRUE(runner_->Pause(state).ok());
+  Await([&] { return State().state() == "paused"; });
+  ASSERT_EQ(State().state(), "paused");
+  Settle();
+  // A resumption does not bring it back.
+  ASSERT_TRUE(runner_->Resume(state).ok());
+  const int then = rounds_.looks;
+  Settle();
+  EXPECT_EQ(rounds_.looks, then);
+}
+
+TEST_F(RoundRunnerTest, WhoStopsWatchingDuringAPauseLeavesNothingBehind) {
+  rounds_.always = ScriptedRounds::Ends;
+  Start("by-hand");
+  admin::RoundsState state;
+  ASSERT_TRUE(runner_->Pause(state).ok());
+  admin::RunRoundsRequest request;
+  // Who still watches gets rounds though it is paused.
+  EXPECT_TRUE(
+      runner_->Run(request, [&](const auto&) { return rounds_.looks < 2; })
+          .ok());
+  EXPECT_GE(rounds_.looks, 2);
+  Await([&] { return State().state() == "paused"; });
+  EXPECT_EQ(State().state(), "paused");
+}
+
 TEST_F(RoundRunnerTest, StopLeavesTheRoundOpenAndTellsWhoAskedForIt) {
   rounds_.Add(ScriptedRounds::UntilStopped);
   Start("by-hand");

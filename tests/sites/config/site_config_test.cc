@@ -201,7 +201,8 @@ TEST(SiteConfigTest, WhatIsNotBuiltYetIsRefusedRatherThanIgnored) {
 
 TEST(SiteConfigTest, WhatAnAgentNeedsIsRead) {
   auto config = ParseSiteConfig(R"(
-listen: {http: "[::1]:0", admin: "0.0.0.0:7791"}
+listen: {http: "[::1]:0", admin: "0.0.0.0:7791",
+         http_names: [crawl.example.org, tokyo]}
 tls:    {ca: ca.pem, cert: /etc/tokyo.pem, key: tokyo.key}
 crawl:  {schedule: "continuous, pause 10m"}
 log:    {level: warning, format: json}
@@ -210,6 +211,8 @@ log:    {level: warning, format: json}
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->listen.http, "[::1]:0");
   EXPECT_EQ(config->listen.admin, "0.0.0.0:7791");
+  EXPECT_THAT(config->listen.http_names,
+              ElementsAre("crawl.example.org", "tokyo"));
   EXPECT_EQ(config->tls.key, "tokyo.key");
   EXPECT_EQ(config->crawl.schedule.ToText(), "continuous, pause 10m");
   EXPECT_EQ(config->log.level, LogLevel::kWarning);
@@ -219,6 +222,12 @@ log:    {level: warning, format: json}
             "by-hand, continuous, 'continuous, pause 10m' or 'every 30m'");
   EXPECT_THAT(Refusal("listen: {http: ':7781'}"), HasSubstr("127.0.0.1:7781"));
   EXPECT_THAT(Refusal("listen: {http: '::1:7781'}"), HasSubstr("found"));
+  for (const char* name : {"'http://a.example'", "'a.example:80'", "a/b", "''",
+                           "'a b'", "'[::1]'"}) {
+    EXPECT_THAT(Refusal(fmt::format("listen: {{http_names: [{}]}}", name)),
+                HasSubstr("allowed is a name without scheme and port"))
+        << name;
+  }
 }
 
 TEST(SiteConfigTest, TheAdminApiOverTcpIsRefusedWithoutCertificates) {

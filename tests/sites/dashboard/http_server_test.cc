@@ -111,12 +111,50 @@ TEST_F(HttpServerTest, ANameFromTheWebIsRefusedOnLoopback) {
   }
 }
 
-TEST(HttpServerOnEveryAddressTest, AnyNameIsAccepted) {
+class HttpServerOnEveryAddressTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    server_.AddRoute("/", [](const std::string&) { return HttpAnswer(); });
+    ASSERT_TRUE(
+        server_.Start("0.0.0.0:0", {"Crawl.example.org", "tokyo.test."}).ok());
+  }
+  ClientAnswer AskAs(const std::string& host) {
+    return Request(server_.port(), "GET", "/", {{"Host", host}});
+  }
+  HttpServer server_;
+};
+
+// A page at such a name could read the dashboard once the name resolves to us.
+TEST_F(HttpServerOnEveryAddressTest, ANameFromTheWebIsRefused) {
+  for (const char* host :
+       {"evil.example", "evil.example:80", "192.168.1.1.evil.example",
+        "crawl.example.org.evil.example", "x.crawl.example.org", "1.2.3",
+        "[::1].evil.example", "[::1]x", "1.2.3.4:x", "."}) {
+    const ClientAnswer answer = AskAs(host);
+    EXPECT_EQ(answer.code, 403) << host;
+    EXPECT_THAT(answer.body, HasSubstr("listen.http_names")) << host;
+  }
+  EXPECT_THAT(AskAs("evil.example:80").body, HasSubstr("'evil.example:80'"));
+  EXPECT_THAT(AskAs("evil\xff<b>").body, ::testing::Not(HasSubstr("<b>")));
+}
+
+TEST_F(HttpServerOnEveryAddressTest, WhatNoPageOfTheWebCanBeCalledIsAccepted) {
+  for (const char* host :
+       {"192.168.1.7", "192.168.1.7:7781", "[2001:db8::1]:7781", "[::1]",
+        "localhost:7781", "tokyo", "TOKYO:7781", "site.localhost",
+        "crawl.example.org", "CRAWL.example.ORG.:7781", "tokyo.test"}) {
+    EXPECT_EQ(AskAs(host).code, 200) << host;
+  }
+}
+
+TEST(HttpServerOnLoopbackTest, ANameOfTheConfigurationIsAccepted) {
   HttpServer server;
   server.AddRoute("/", [](const std::string&) { return HttpAnswer(); });
-  ASSERT_TRUE(server.Start("0.0.0.0:0").ok());
-  EXPECT_EQ(Request(server.port(), "GET", "/", {{"Host", "a.example"}}).code,
-            200);
+  ASSERT_TRUE(server.Start("127.0.0.1:0", {"crawl.example.org"}).ok());
+  EXPECT_EQ(
+      Request(server.port(), "GET", "/", {{"Host", "crawl.example.org"}}).code,
+      200);
+  EXPECT_EQ(Request(server.port(), "GET", "/", {{"Host", "tokyo"}}).code, 403);
 }
 
 TEST_F(HttpServerTest, HugeAndBrokenRequestsAreRefusedWithoutHarm) {

@@ -186,6 +186,27 @@ TEST_F(ArchiveTest, AWalkGoesOnBehindAFileThatIsDamaged) {
   EXPECT_LT(urls.size(), pages);
 }
 
+TEST_F(ArchiveTest, AWalkTellsOfAFileThatIsMissingAndGoesOn) {
+  OpenArchive({}, /*file_size=*/20000);
+  uint32_t pages = 0;
+  while (AppendPage(++pages).file == FileNumber{1}) {
+  }
+  ASSERT_TRUE(archive_->Committed(archive_->Sync().value()).ok());
+  std::filesystem::remove(folder_.path() /
+                          "TEST-20260131235959-00001-new-york.warc.gz");
+  std::set<std::string> urls;
+  std::vector<std::string> damages;
+  const absl::Status walked = archive_->ForEachOutlinks(
+      [&](const PageLinks& page) {
+        urls.insert(page.url);
+        return true;
+      },
+      [&](const absl::Status& s) { damages.emplace_back(s.message()); });
+  EXPECT_TRUE(walked.ok()) << walked;
+  EXPECT_THAT(damages, ElementsAre(HasSubstr("00001 is missing")));
+  EXPECT_THAT(urls, testing::ElementsAre(MakeSamplePage(pages, 2000).url));
+}
+
 TEST_F(ArchiveTest, FullFileIsFinishedOnceTheDbKnowsItsEnd) {
   OpenArchive({}, /*file_size=*/20000);
   std::vector<Position> positions;

@@ -31,6 +31,18 @@ TEST(HttpMessageTest, WhatIsNoHttpHasNoStatus) {
   EXPECT_EQ(SplitHttpResponse("HTTP/1.1 20x OK\r\n\r\n").status, 0);
 }
 
+TEST(HttpMessageTest, OnlyTheVersionOfAnHttp2HeadIsRewritten) {
+  EXPECT_EQ(HeadOfHttp2AsHttp1("HTTP/2 200 \r\nx: HTTP/2\r\n\r\n"),
+            "HTTP/1.1 200 \r\nx: HTTP/2\r\n\r\n");
+  EXPECT_EQ(HeadOfHttp2AsHttp1("GET /HTTP/2 HTTP/2\r\nHost: a\r\n\r\n"),
+            "GET /HTTP/2 HTTP/1.1\r\nHost: a\r\n\r\n");
+  for (const char* head :
+       {"", "HTTP/1.1 200 OK\r\nx: HTTP/2\r\n\r\n", "HTTP/1.0 200\r\n\r\n",
+        "GET /HTTP/2 HTTP/1.1\r\n\r\n", "HTTP/25 200\r\n\r\n"}) {
+    EXPECT_EQ(HeadOfHttp2AsHttp1(head), std::nullopt) << head;
+  }
+}
+
 TEST(HttpMessageTest, ChunksAreJoined) {
   EXPECT_EQ(Dechunk("4;ext=1\r\nWiki\r\n5\r\npedia\r\n0\r\nTrailer: x\r\n\r\n"),
             "Wikipedia");

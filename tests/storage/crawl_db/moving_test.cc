@@ -427,8 +427,7 @@ TEST_F(MovingTest, IfTheReceiverIsRestoredThePagesAreBackWithTheirArchive) {
   EXPECT_EQ(tokyo_->records().GetPage(page)->SerializeAsString(), before);
   EXPECT_EQ(tokyo_->totals().outbox, 0);
   EXPECT_TRUE(tokyo_->outgoing().Sending(kParis)->empty());
-  EXPECT_EQ(tokyo_->outgoing().sent_pair(kParis)->incoming().completed_for(),
-            0u);
+  EXPECT_EQ(tokyo_->outgoing().sent_pair(kParis)->completed_for(), 0u);
   EXPECT_TRUE(
       tokyo_->frontier().Top(10, 10)->pages.empty());  // The host rests again.
 }

@@ -186,6 +186,24 @@ TEST_F(BackupTest, ARestoreThatWasCutOffIsMadeAnew) {
   EXPECT_EQ(FailedChecks(*Open(In("new"))), "");
 }
 
+// Killed when the crawl DB was in its place, and the work folder was not yet
+// removed: the site is whole, and may have crawled since.
+TEST_F(BackupTest, ASiteWhoseRestoreWasCutOffAtTheEndIsNotTouchedByAnother) {
+  auto store = Open(In("site"));
+  CrawlSample(*store, 2);
+  std::ofstream(In("site/site.yaml")) << "site:\n  name: tokyo\n";
+  ASSERT_TRUE(store->BackUp(In("backup")).ok());
+  ASSERT_TRUE(RestoreBackup(In("backup"), In("new")).ok());
+  fs::create_directories(In("new/.restoring"));
+  const absl::Status again = RestoreBackup(In("backup"), In("new"));
+  EXPECT_TRUE(absl::IsInvalidArgument(again)) << again;
+  EXPECT_TRUE(fs::exists(In("new/site.yaml")));
+  EXPECT_FALSE(fs::exists(In("new/.restoring")));
+  auto restored = Open(In("new"));
+  ASSERT_NE(restored, nullptr);
+  EXPECT_EQ(FailedChecks(*restored), "");
+}
+
 TEST_F(BackupTest, SettingsThatAreKeptElsewhereAreNoPartOfIt) {
   auto store = Open(In("site"));
   CrawlSample(*store, 2);

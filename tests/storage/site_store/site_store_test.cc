@@ -1,7 +1,10 @@
 #include "storage/site_store/site_store.h"
 
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -109,6 +112,28 @@ TEST_F(SiteStoreTest, CommitsFromManyThreadsLeaveTheArchivesFullLength) {
             fs::file_size(OnlyWarc()));
 }
 
+// The pages are on the disk by then; the file is finished by a later commit.
+TEST_F(SiteStoreTest, AFileThatCannotBeFinishedYetDoesNotFailTheCommit) {
+  auto store = Open();
+  CrawlSample(*store, 4);
+  store->archive().EndFile();
+  // A folder where its index should go: finishing fails, as on a full disk.
+  const fs::path index = fs::path(OnlyWarc())
+                             .replace_extension()
+                             .replace_extension()
+                             .replace_extension()
+                             .string() +
+                         ".cdxj";
+  fs::create_directory(index);
+  const auto completed = store->Complete({}, {});
+  EXPECT_TRUE(completed.ok()) << completed.status();
+  EXPECT_EQ(OnlyWarc().extension(), ".open");
+  fs::remove(index);
+  ASSERT_TRUE(store->Complete({}, {}).ok());
+  EXPECT_EQ(OnlyWarc().extension(), ".gz");
+  EXPECT_EQ(FailedChecks(*store, true), "");
+}
+
 TEST_F(SiteStoreTest, ADamagedArchiveBreaksI2AndThePagesAreNamed) {
   CrawlSample(*Open(), 10);
   {
@@ -121,6 +146,52 @@ TEST_F(SiteStoreTest, ADamagedArchiveBreaksI2AndThePagesAreNamed) {
   const std::string failed = FailedChecks(*store, true);
   EXPECT_NE(failed.find("I2 archive positions"), std::string::npos) << failed;
   EXPECT_NE(failed.find(")http/page-"), std::string::npos) << failed;
+}
+
+// Opens of one file, told by the kernel. It joins an event with the one before
+// if they are equal: two opens without a close between them count as one.
+class OpenCount {
+ public:
+  explicit OpenCount(const fs::path& file) {
+    EXPECT_GE(
+        inotify_add_watch(fd_.get(), file.c_str(), IN_OPEN | IN_CLOSE_NOWRITE),
+        0);
+  }
+  int Take() {
+    int opens = 0;
+    alignas(inotify_event) char buffer[4096];
+    for (ssize_t n; (n = read(fd_.get(), buffer, sizeof buffer)) > 0;) {
+      const auto count = static_cast<size_t>(n) / sizeof(inotify_event);
+      const auto* events = reinterpret_cast<const inotify_event*>(buffer);
+      opens += static_cast<int>(std::count_if(
+          events, events + count,
+          [](const inotify_event& e) { return e.mask & IN_OPEN; }));
+    }
+    return opens;
+  }
+
+ private:
+  Fd fd_{inotify_init1(IN_NONBLOCK | IN_CLOEXEC)};
+};
+
+// 'gannet verify' and a peer's 'federation verify' read every page: one of
+// them is load enough.
+TEST_F(SiteStoreTest, OneVerificationRunsAtATime) {
+  auto store = Open();
+  CrawlSample(*store, 1000);
+  ASSERT_TRUE(store->FinishArchiveFile().ok());
+  OpenCount opens(OnlyWarc());
+  EXPECT_EQ(FailedChecks(*store, true), "");
+  const int of_one = opens.Take();
+  ASSERT_GE(of_one, 100);
+  constexpr int kTimes = 20;
+  const auto verify = [&] {
+    for (int i = 0; i < kTimes; ++i) EXPECT_EQ(FailedChecks(*store, true), "");
+  };
+  std::thread other(verify);
+  verify();
+  other.join();
+  EXPECT_EQ(opens.Take(), 2 * kTimes * of_one);
 }
 
 TEST_F(SiteStoreTest, APositionOfAnotherUrlBreaksI2) {

@@ -65,9 +65,30 @@ TEST(CanonicalTest, EscapesAreUpperCaseAndOnlyWhereNeeded) {
             "http://a.example/~A-%2F%3A?_=%2B");
 }
 
-TEST(CanonicalTest, LonePercentSignCannotMakeAnEscapeLater) {
-  EXPECT_EQ(Canonical("http://a.example/%%34%31"), "http://a.example/%2541");
-  EXPECT_EQ(Canonical("http://a.example/%?%zz"), "http://a.example/%25?%25zz");
+// Servers see what a browser sends them.
+TEST(CanonicalTest, PercentSignThatStartsNoEscapeStays) {
+  for (const char* url :
+       {"http://a.example/foo%", "http://a.example/100%?%GH",
+        "http://a.example/%/%2/%zz?%&%4&%%", "http://a.example/a?b=50%&c"}) {
+    EXPECT_EQ(Canonical(url), url);
+  }
+  EXPECT_EQ(Canonical("http://u@a.example/%?utm_source=x&a=%g"),
+            "http://a.example/%?a=%g");
+}
+
+TEST(CanonicalTest, DecodingBehindAPercentSignMakesNoEscape) {
+  for (const char* url :
+       {"http://a.example/%2%35", "http://a.example/%%34%31",
+        "http://a.example/%%341", "http://a.example/?%%%35%35"}) {
+    std::string canonical = Canonical(url);
+    EXPECT_EQ(Canonical(canonical), canonical);
+    EXPECT_NE(canonical.find("%3"), std::string::npos) << canonical;
+  }
+  EXPECT_EQ(Canonical("http://a.example/%2%35"), "http://a.example/%2%35");
+  EXPECT_EQ(Canonical("http://a.example/%%7e%67"), "http://a.example/%~g");
+  EXPECT_EQ(Canonical("http://a.example/%4%67"), "http://a.example/%4g");
+  // A dot segment is none that only decoding would make.
+  EXPECT_EQ(Canonical("http://a.example/b/%2%65"), "http://a.example/b/%2%65");
 }
 
 TEST(CanonicalTest, DotSegmentsAreResolvedHoweverSpelled) {

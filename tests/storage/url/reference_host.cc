@@ -201,16 +201,20 @@ std::optional<std::string> Ipv6(const std::string& in) {
   return out + "]";
 }
 
-// RFC 3986, 6.2.2, on one piece without delimiters.
+// RFC 3986, 6.2.2, on one piece without delimiters. What decoding would make
+// an escape of, with the bytes before it, stays encoded.
 std::string Normalise(const std::string& text) {
   std::string out;
+  int since_lone = 3;  // How many bytes, all of them hex digits; 3: no matter.
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '%') {
       out += text[i];
+      since_lone = since_lone < 3 && Hex(text[i]) >= 0 ? since_lone + 1 : 3;
       continue;
     }
     if (i + 2 >= text.size() || Hex(text[i + 1]) < 0 || Hex(text[i + 2]) < 0) {
-      out += "%25";
+      out += "%";
+      since_lone = 0;
       continue;
     }
     const int byte = Hex(text[i + 1]) * 16 + Hex(text[i + 2]);
@@ -221,7 +225,10 @@ std::string Normalise(const std::string& text) {
                             byte == '.' || byte == '_' || byte == '~';
     char escape[8];
     std::snprintf(escape, sizeof escape, "%%%02X", static_cast<unsigned>(byte));
-    out += unreserved ? std::string(1, static_cast<char>(byte)) : escape;
+    const bool completes = since_lone < 2 && Hex(static_cast<char>(byte)) >= 0;
+    out += unreserved && !completes ? std::string(1, static_cast<char>(byte))
+                                    : escape;
+    since_lone = 3;
   }
   return out;
 }
