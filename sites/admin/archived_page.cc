@@ -1,13 +1,8 @@
 #include "sites/admin/archived_page.h"
 
-#include <filesystem>
-
 #include "jobs/parse/content_decoder.h"
 #include "jobs/parse/response_fields.h"
-#include "storage/archive/archive_name.h"
-#include "storage/archive/disk.h"
 #include "storage/archive/http_message.h"
-#include "storage/archive/warc_reader.h"
 
 namespace gannet::sites {
 namespace {
@@ -23,39 +18,19 @@ void DecodeContent(ArchivedPage& page, size_t most_bytes) {
   page.content_encoding.clear();
 }
 
-// The WARC file of that number, finished or not; empty if it is gone.
-std::filesystem::path WarcFile(const std::string& data, uint32_t number) {
-  const auto files =
-      storage::ListFolder(std::filesystem::path(data) / "archive");
-  if (!files.ok()) return {};
-  for (const std::filesystem::path& file : *files) {
-    const auto name = storage::ParseArchiveName(file.filename().string());
-    if (name.has_value() && name->number == storage::FileNumber{number} &&
-        (name->kind == storage::ArchiveName::Kind::kOpen ||
-         name->kind == storage::ArchiveName::Kind::kFinished)) {
-      return file;
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
+storage::Position PositionOf(const proto::PageRecord& record) {
+  return {storage::FileNumber{record.archive().file()},
+          record.archive().offset(), record.archive().length()};
+}
+
 // The metadata record stands behind the response (jobs/fetch/page_worker.cc).
-std::optional<std::string> RecordedCanonical(const std::string& data,
+std::optional<std::string> RecordedCanonical(storage::Archive& archive,
                                              const proto::PageRecord& record) {
   if (!record.has_archive()) return std::nullopt;
-  auto source = storage::FileSource(WarcFile(data, record.archive().file()));
-  if (!source.ok()) return std::nullopt;
-  storage::WarcReader reader(
-      *std::move(source), {},
-      record.archive().offset() + record.archive().length());
-  const absl::StatusOr<bool> found = reader.Next();
-  if (!found.ok() || !*found ||
-      reader.header().type != storage::RecordType::kMetadata) {
-    return std::nullopt;
-  }
-  const absl::StatusOr<std::string> block = reader.ReadWholeBlock();
+  const absl::StatusOr<std::string> block =
+      archive.ReadMetadata(PositionOf(record));
   if (!block.ok()) return std::nullopt;
   for (std::string_view rest = *block; !rest.empty();) {
     const size_t end = rest.find('\n');
@@ -70,11 +45,6 @@ std::optional<std::string> RecordedCanonical(const std::string& data,
     if (!url.empty()) return std::string(url);
   }
   return std::nullopt;
-}
-
-storage::Position PositionOf(const proto::PageRecord& record) {
-  return {storage::FileNumber{record.archive().file()},
-          record.archive().offset(), record.archive().length()};
 }
 
 absl::StatusOr<ArchivedPage> ReadArchivedPage(storage::Archive& archive,

@@ -35,8 +35,8 @@ absl::StatusOr<ArchivedPage> ReadArchivedPage(
     size_t most_bytes = kMostReadBytes);
 
 // The page's rel=canonical as the round that archived it recorded it; nothing
-// if there is none, or the file is gone. `data` is the site's folder.
-std::optional<std::string> RecordedCanonical(const std::string& data,
+// if there is none, or the file is gone.
+std::optional<std::string> RecordedCanonical(storage::Archive& archive,
                                              const proto::PageRecord& record);
 
 storage::Position PositionOf(const proto::PageRecord& record);

@@ -23,7 +23,6 @@ LocalAdmin::LocalAdmin(SiteConfig config, std::string config_file,
     : config_file_(std::move(config_file)),
       store_(store),
       rounds_(rounds),
-      archive_meter_(std::filesystem::path(config.site.data) / "archive"),
       config_(std::make_shared<const SiteConfig>(std::move(config))) {}
 
 std::shared_ptr<const SiteConfig> LocalAdmin::config() const {

@@ -11,7 +11,6 @@
 #include <string>
 
 #include "sites/admin/admin.h"
-#include "sites/admin/archive_meter.h"
 #include "sites/admin/federation_control.h"
 #include "sites/admin/rounds_control.h"
 #include "sites/config/site_config.h"
@@ -123,7 +122,6 @@ class LocalAdmin : public Admin {
   storage::SiteStore& store_;
   RoundsControl* const rounds_;
   std::atomic<FederationControl*> federation_ = nullptr;
-  ArchiveMeter archive_meter_;
   // One backup at a time.
   storage::Mutex backup_mu_;
   mutable storage::Mutex mu_;

@@ -9,7 +9,6 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "sites/admin/archived_page.h"
-#include "sites/admin/cdxj_merge.h"
 #include "sites/admin/local_admin.h"
 #include "sites/admin/message_times.h"
 #include "sites/admin/names.h"
@@ -217,7 +216,7 @@ absl::Status Text(storage::SiteStore& store, const Selection& selection,
 }
 
 // What of the files being written is whole: as much as the crawl DB knows.
-absl::StatusOr<WholeBytes> WholeBytesOf(storage::CrawlDb& db) {
+absl::StatusOr<storage::WholeBytes> WholeBytesOf(storage::CrawlDb& db) {
   auto state = db.records().archive_state();
   if (!state.ok()) return state.status();
   return [state = *std::move(state)](
@@ -229,8 +228,8 @@ absl::StatusOr<WholeBytes> WholeBytesOf(storage::CrawlDb& db) {
   };
 }
 
-absl::Status Cdxj(const std::string& data, storage::SiteStore& store,
-                  const Selection& selection, Lines& lines) {
+absl::Status Cdxj(storage::SiteStore& store, const Selection& selection,
+                  Lines& lines) {
   if (selection.state.has_value()) {
     return absl::InvalidArgumentError(
         "--state does not go with cdxj: the index knows captures, not pages");
@@ -246,7 +245,8 @@ absl::Status Cdxj(const std::string& data, storage::SiteStore& store,
           ? absl::FormatTime("%Y%m%d%H%M%S", *selection.since,
                              absl::UTCTimeZone())
           : "";
-  absl::StatusOr<WholeBytes> whole_bytes = WholeBytesOf(store.crawl_db());
+  absl::StatusOr<storage::WholeBytes> whole_bytes =
+      WholeBytesOf(store.crawl_db());
   if (!whole_bytes.ok()) return whole_bytes.status();
   std::error_code error;
   std::string scratch =
@@ -261,9 +261,8 @@ absl::Status Cdxj(const std::string& data, storage::SiteStore& store,
     std::error_code ignored;
     std::filesystem::remove_all(scratch, ignored);
   };
-  return ForEachCdxjLine(
-      std::filesystem::path(data) / "archive", scratch, *whole_bytes,
-      [&](std::string_view line) {
+  return store.archive().ForEachCdxjLine(
+      scratch, *whole_bytes, [&](std::string_view line) {
         if (!lines.StillWanted()) return false;
         if (!line.starts_with(prefix)) return true;
         const size_t space = line.find(' ');
@@ -292,7 +291,7 @@ absl::Status LocalAdmin::Export(const admin::ExportRequest& request,
   } else if (request.kind() == "text") {
     walked = Text(store_, *selection, request.json(), lines);
   } else if (request.kind() == "cdxj") {
-    walked = Cdxj(config()->site.data, store_, *selection, lines);
+    walked = Cdxj(store_, *selection, lines);
   } else {
     return absl::InvalidArgumentError(fmt::format(
         "kind: found '{}', allowed is urls, fetches, links, text or cdxj",

@@ -56,8 +56,8 @@ void DescribeRecord(const storage::Url& url, const proto::PageRecord& record,
   page.set_noindex(record.noindex());
 }
 
-void DescribeContent(const std::string& data, storage::Archive& archive,
-                     const proto::PageRecord& record, admin::Page& page) {
+void DescribeContent(storage::Archive& archive, const proto::PageRecord& record,
+                     admin::Page& page) {
   admin::ArchivedContent& content = *page.mutable_archive();
   content.set_file(record.archive().file());
   content.set_offset(record.archive().offset());
@@ -73,7 +73,7 @@ void DescribeContent(const std::string& data, storage::Archive& archive,
   if (const auto html = reader.Html(*archived)) {
     if (auto title = reader.Title(*html)) page.set_title(Utf8(*title));
   }
-  if (auto canonical = RecordedCanonical(data, record)) {
+  if (auto canonical = RecordedCanonical(archive, record)) {
     page.set_canonical(Utf8(*canonical));
   }
 }
@@ -93,8 +93,7 @@ absl::StatusOr<proto::PageRecord> Find(storage::CrawlDb& db,
 
 absl::Status LocalAdmin::GetPage(const admin::GetPageRequest& request,
                                  admin::Page& reply) {
-  const auto config = this->config();
-  absl::StatusOr<storage::Url> url = CanonicalUrl(*config, request.url());
+  absl::StatusOr<storage::Url> url = CanonicalUrl(*config(), request.url());
   if (!url.ok()) return url.status();
   absl::StatusOr<proto::PageRecord> record = Find(db(), *url);
   if (!record.ok()) return record.status();
@@ -105,7 +104,7 @@ absl::Status LocalAdmin::GetPage(const admin::GetPageRequest& request,
     if (*open) reply.set_place("open round");
   }
   if (!record->has_archive()) return absl::OkStatus();
-  DescribeContent(config->site.data, store_.archive(), *record, reply);
+  DescribeContent(store_.archive(), *record, reply);
   if (!request.links()) return absl::OkStatus();
   const auto links = store_.archive().ReadOutlinks(PositionOf(*record));
   if (links.ok()) {  // Released, or none: `archive` says so.

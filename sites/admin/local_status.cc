@@ -61,7 +61,9 @@ absl::Status LocalAdmin::GetStatus(const admin::GetStatusRequest&,
         urls;
   }
   if (next_due->has_value()) *reply.mutable_next_due() = ToMessage(**next_due);
-  *reply.mutable_archive() = archive_meter_.Look();
+  const storage::ArchiveSize size = store_.archive().MeasureSize();
+  reply.mutable_archive()->set_files(size.files);
+  reply.mutable_archive()->set_bytes(size.bytes);
   reply.set_blocked_domains(static_cast<int64_t>(blocked->size()));
   std::error_code none;
   const auto space = std::filesystem::space(config()->site.data, none);

@@ -33,7 +33,9 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "storage/archive/archive_meter.h"
 #include "storage/archive/archive_name.h"
+#include "storage/archive/cdxj_merge.h"
 #include "storage/archive/cdxj_sorter.h"
 #include "storage/archive/disk.h"
 #include "storage/archive/record_packer.h"
@@ -161,6 +163,10 @@ class Archive {
   // it is missing otherwise, or the record cannot be read.
   absl::StatusOr<ArchivedRecord> Read(const Position& position);
 
+  // What is recorded of the response at `position` beside it (WARC fields): the
+  // block of the metadata record behind it. kNotFound if it has none.
+  absl::StatusOr<std::string> ReadMetadata(const Position& position);
+
   // The outlinks of the page whose response is at `position`: those of the
   // metadata record behind it. kNotFound if it has none.
   absl::StatusOr<std::vector<std::string>> ReadOutlinks(
@@ -174,6 +180,15 @@ class Archive {
   absl::Status ForEachOutlinks(
       const std::function<bool(const PageLinks& page)>& visit,
       const std::function<void(const absl::Status&)>& on_damage);
+
+  // Calls `visit` with each line of the index of all files (cdxj_merge.h),
+  // sorted, until it says false. A file that is being written is read as far as
+  // `whole_bytes` says. Temporary files live in `scratch`.
+  absl::Status ForEachCdxjLine(
+      const std::filesystem::path& scratch, const WholeBytes& whole_bytes,
+      const std::function<bool(std::string_view)>& visit) const;
+
+  ArchiveSize MeasureSize() { return meter_.Measure(); }
 
   // Finished and released files, by number.
   absl::StatusOr<std::vector<FinishedFile>> List();
@@ -269,6 +284,7 @@ class Archive {
   ArchiveState::File newest_ ABSL_GUARDED_BY(mu_);
   bool has_newest_ ABSL_GUARDED_BY(mu_) = false;
   FileNumber folder_synced_to_ ABSL_GUARDED_BY(mu_){};
+  ArchiveMeter meter_{folder_};
   uint64_t unchecked_bytes_ ABSL_GUARDED_BY(mu_);
   uint64_t min_free_ ABSL_GUARDED_BY(mu_);
   // Set when the disk holds something that we no longer know (a failed sync,

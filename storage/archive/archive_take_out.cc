@@ -153,8 +153,7 @@ absl::StatusOr<ArchivedRecord> Archive::Read(const Position& position) {
   return record;
 }
 
-absl::StatusOr<std::vector<std::string>> Archive::ReadOutlinks(
-    const Position& position) {
+absl::StatusOr<std::string> Archive::ReadMetadata(const Position& position) {
   const std::string where = "archive file " + Digits(position.file);
   auto response = ReaderAt(position.file, position.offset);
   if (!response.ok()) return response.status();
@@ -172,12 +171,25 @@ absl::StatusOr<std::vector<std::string>> Archive::ReadOutlinks(
   if (!found.ok()) return InFile(found.status(), where);
   if (!*found || (*metadata)->header().type != RecordType::kMetadata ||
       (*metadata)->header().Get("WARC-Concurrent-To") != id) {
-    return absl::NotFoundError(fmt::format("{}: no outlinks behind offset {}",
+    return absl::NotFoundError(fmt::format("{}: no metadata behind offset {}",
                                            where, position.offset));
   }
   auto block = (*metadata)->ReadWholeBlock();
   if (!block.ok()) return InFile(block.status(), where);
-  return ParseOutlinks(*block);
+  return block;
+}
+
+absl::StatusOr<std::vector<std::string>> Archive::ReadOutlinks(
+    const Position& position) {
+  const auto metadata = ReadMetadata(position);
+  if (!metadata.ok()) return metadata.status();
+  return ParseOutlinks(*metadata);
+}
+
+absl::Status Archive::ForEachCdxjLine(
+    const std::filesystem::path& scratch, const WholeBytes& whole_bytes,
+    const std::function<bool(std::string_view)>& visit) const {
+  return storage::ForEachCdxjLine(folder_, scratch, whole_bytes, visit);
 }
 
 absl::Status Archive::ForEachOutlinks(

@@ -1,11 +1,11 @@
-#include "sites/admin/archive_meter.h"
+#include "storage/archive/archive_meter.h"
 
 #include <chrono>
 
 #include "storage/archive/archive_name.h"
 #include "storage/archive/disk.h"
 
-namespace gannet::sites {
+namespace gannet::storage {
 namespace {
 
 namespace fs = std::filesystem;
@@ -16,8 +16,8 @@ constexpr std::chrono::seconds kClearlyPast(3);
 
 }  // namespace
 
-admin::ArchiveSize ArchiveMeter::Look() {
-  storage::MutexLock lock(&mu_);
+ArchiveSize ArchiveMeter::Measure() {
+  MutexLock lock(&mu_);
   std::error_code none;
   const fs::file_time_type changed = fs::last_write_time(folder_, none);
   if (none || walked_ == fs::file_time_type::min() || changed != walked_) {
@@ -27,14 +27,12 @@ admin::ArchiveSize ArchiveMeter::Look() {
                   ? changed
                   : fs::file_time_type::min();
   }
-  admin::ArchiveSize size;
-  size.set_files(finished_files_);
-  size.set_bytes(finished_bytes_);
+  ArchiveSize size{finished_files_, finished_bytes_};
   for (const fs::path& file : being_written_) {
     const uint64_t bytes = fs::file_size(file, none);
     if (none) continue;  // Finished under our eyes.
-    size.set_files(size.files() + 1);
-    size.set_bytes(size.bytes() + bytes);
+    ++size.files;
+    size.bytes += bytes;
   }
   return size;
 }
@@ -43,15 +41,15 @@ bool ArchiveMeter::Walk() {
   finished_files_ = 0;
   finished_bytes_ = 0;
   being_written_.clear();
-  const auto files = storage::ListFolder(folder_);
+  const auto files = ListFolder(folder_);
   if (!files.ok()) return false;
   bool all = true;
   for (const fs::path& file : *files) {
-    const auto name = storage::ParseArchiveName(file.filename().string());
+    const auto name = ParseArchiveName(file.filename().string());
     if (!name.has_value()) continue;
-    if (name->kind == storage::ArchiveName::Kind::kOpen) {
+    if (name->kind == ArchiveName::Kind::kOpen) {
       being_written_.push_back(file);
-    } else if (name->kind == storage::ArchiveName::Kind::kFinished) {
+    } else if (name->kind == ArchiveName::Kind::kFinished) {
       std::error_code none;
       const uint64_t bytes = fs::file_size(file, none);
       if (none) all = false;  // Released under our eyes, most likely.
@@ -63,4 +61,4 @@ bool ArchiveMeter::Walk() {
   return all;
 }
 
-}  // namespace gannet::sites
+}  // namespace gannet::storage

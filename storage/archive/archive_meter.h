@@ -7,10 +7,14 @@
 #include <filesystem>
 #include <vector>
 
-#include "proto/admin.pb.h"
 #include "storage/mutex.h"
 
-namespace gannet::sites {
+namespace gannet::storage {
+
+struct ArchiveSize {
+  int64_t files = 0;
+  uint64_t bytes = 0;
+};
 
 class ArchiveMeter {
  public:
@@ -18,14 +22,14 @@ class ArchiveMeter {
   explicit ArchiveMeter(std::filesystem::path folder)
       : folder_(std::move(folder)) {}
 
-  admin::ArchiveSize Look() ABSL_LOCKS_EXCLUDED(mu_);
+  ArchiveSize Measure() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   // False if something could not be read.
   bool Walk() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const std::filesystem::path folder_;
-  storage::Mutex mu_;
+  Mutex mu_;
   // When the folder had changed last before it was walked through; its minimum
   // if that was so short before that a later change could bear the same time.
   std::filesystem::file_time_type walked_ ABSL_GUARDED_BY(mu_) =
@@ -35,4 +39,4 @@ class ArchiveMeter {
   std::vector<std::filesystem::path> being_written_ ABSL_GUARDED_BY(mu_);
 };
 
-}  // namespace gannet::sites
+}  // namespace gannet::storage

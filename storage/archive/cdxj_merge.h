@@ -15,12 +15,11 @@
 #include "absl/status/statusor.h"
 #include "storage/archive/archive_name.h"
 
-namespace gannet::sites {
+namespace gannet::storage {
 
 // How many bytes of a file that is being written are whole records; nothing:
 // none of it counts.
-using WholeBytes =
-    std::function<std::optional<uint64_t>(storage::FileNumber number)>;
+using WholeBytes = std::function<std::optional<uint64_t>(FileNumber number)>;
 
 // Calls `visit` with each line (without its end), sorted, until it says false.
 // Temporary files live in `scratch`, which the caller removes. A round may
@@ -30,4 +29,4 @@ absl::Status ForEachCdxjLine(
     const std::filesystem::path& scratch, const WholeBytes& whole_bytes,
     const std::function<bool(std::string_view)>& visit);
 
-}  // namespace gannet::sites
+}  // namespace gannet::storage

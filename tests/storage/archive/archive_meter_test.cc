@@ -1,4 +1,4 @@
-#include "sites/admin/archive_meter.h"
+#include "storage/archive/archive_meter.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "tests/temporary_folder.h"
 
-namespace gannet::sites {
+namespace gannet::storage {
 namespace {
 
 namespace fs = std::filesystem;
@@ -26,8 +26,8 @@ class ArchiveMeterTest : public testing::Test {
                                             std::chrono::hours(++hours_));
   }
   std::pair<int64_t, uint64_t> Look() {
-    const admin::ArchiveSize size = meter_.Look();
-    return {size.files(), size.bytes()};
+    const ArchiveSize size = meter_.Measure();
+    return {size.files, size.bytes};
   }
 
   using Size = std::pair<int64_t, uint64_t>;
@@ -75,8 +75,8 @@ TEST_F(ArchiveMeterTest, FinishedFilesAreNotLookedAtAgain) {
 
 TEST_F(ArchiveMeterTest, NoFolderIsNoArchive) {
   ArchiveMeter meter(folder_.path() + "/none");
-  EXPECT_EQ(meter.Look().files(), 0);
+  EXPECT_EQ(meter.Measure().files, 0);
 }
 
 }  // namespace
-}  // namespace gannet::sites
+}  // namespace gannet::storage

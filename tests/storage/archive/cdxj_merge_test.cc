@@ -1,4 +1,4 @@
-#include "sites/admin/cdxj_merge.h"
+#include "storage/archive/cdxj_merge.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 
 #include "tests/temporary_folder.h"
 
-namespace gannet::sites {
+namespace gannet::storage {
 namespace {
 
 using testing::ElementsAre;
@@ -24,7 +24,7 @@ void WriteIndex(const std::string& folder, int number,
   for (const std::string& line : lines) out << line << "\n";
 }
 
-std::optional<uint64_t> AllOfIt(storage::FileNumber) {
+std::optional<uint64_t> AllOfIt(FileNumber) {
   return std::numeric_limits<uint64_t>::max();
 }
 
@@ -78,4 +78,4 @@ TEST(CdxjMergeTest, AnArchiveThatCannotBeReadIsAnError) {
 }
 
 }  // namespace
-}  // namespace gannet::sites
+}  // namespace gannet::storage

@@ -1,4 +1,4 @@
-#include "sites/admin/cdxj_merge.h"
+#include "storage/archive/cdxj_merge.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "storage/archive/cdxj.h"
 #include "storage/archive/disk.h"
 
-namespace gannet::sites {
+namespace gannet::storage {
 namespace {
 
 namespace fs = std::filesystem;
@@ -61,16 +61,16 @@ absl::StatusOr<std::vector<fs::path>> Indexes(const fs::path& folder,
   // By the files' base names: one that is just being finished has both.
   std::map<std::string, fs::path> ready, being_written;
   std::map<std::string, uint64_t> lengths;
-  const auto files = storage::ListFolder(folder);
+  const auto files = ListFolder(folder);
   if (!files.ok()) {
     return absl::FailedPreconditionError(files.status().message());
   }
   for (const fs::path& file : *files) {
-    const auto name = storage::ParseArchiveName(file.filename().string());
+    const auto name = ParseArchiveName(file.filename().string());
     if (!name.has_value()) continue;
-    if (name->kind == storage::ArchiveName::Kind::kCdxj) {
+    if (name->kind == ArchiveName::Kind::kCdxj) {
       ready[name->base] = file;
-    } else if (name->kind == storage::ArchiveName::Kind::kOpen) {
+    } else if (name->kind == ArchiveName::Kind::kOpen) {
       const std::optional<uint64_t> length = whole_bytes(name->number);
       if (!length.has_value()) continue;
       being_written[name->base] = file;
@@ -79,8 +79,8 @@ absl::StatusOr<std::vector<fs::path>> Indexes(const fs::path& folder,
   }
   for (const auto& [base, file] : being_written) {
     if (ready.contains(base)) continue;
-    const fs::path made = scratch / (base + std::string(storage::kCdxjSuffix));
-    absl::Status s = storage::RebuildCdxj(file, made, 16 << 20, lengths[base]);
+    const fs::path made = scratch / (base + std::string(kCdxjSuffix));
+    absl::Status s = RebuildCdxj(file, made, 16 << 20, lengths[base]);
     if (!s.ok()) {
       std::error_code none;
       return fs::exists(file, none) ? s : absl::NotFoundError(s.message());
@@ -127,4 +127,4 @@ absl::Status ForEachCdxjLine(
   return Merge(*files, visit);
 }
 
-}  // namespace gannet::sites
+}  // namespace gannet::storage
