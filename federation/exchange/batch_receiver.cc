@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "federation/map/owner_finder.h"
+#include "federation/ownership/owner_finder.h"
 #include "storage/url/surt.h"
 
 namespace gannet::federation {
@@ -220,6 +220,7 @@ absl::StatusOr<uint64_t> BatchReceiver::UnpackMoved(
     return absl::InvalidArgumentError(
         "a batch says that it is complete for a change that is to come");
   }
+  const Ownership ownership(view);
   delivery.complete_for = batch.complete_for();
   uint64_t foreign = 0;
   if (batch.moved().empty()) return foreign;
@@ -238,7 +239,7 @@ absl::StatusOr<uint64_t> BatchReceiver::UnpackMoved(
       continue;
     }
     page.set_page(*std::move(key));
-    if (!view.IsMine(page.page())) ++foreign;
+    if (!ownership.IsMine(page.page())) ++foreign;
     delivery.moved.push_back(std::move(page));
   }
   if (dropped.urls > 0) delivery.dropped_moved.push_back(std::move(dropped));
@@ -250,7 +251,7 @@ absl::StatusOr<uint64_t> BatchReceiver::UnpackMoved(
     const storage::HostKey key{std::string(storage::HostPartOf(*page))};
     // One host may have come by two keys; the other's record is learnt again.
     if (!hosts.insert(key).second) continue;
-    if (!view.IsMine(key.bytes)) ++foreign;
+    if (!ownership.IsMine(key.bytes)) ++foreign;
     delivery.hosts.push_back({key, std::move(*host.mutable_record())});
   }
   return foreign;

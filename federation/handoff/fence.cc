@@ -3,6 +3,8 @@
 #include <set>
 #include <utility>
 
+#include "federation/ownership/ownership.h"
+
 namespace gannet::federation {
 
 storage::HostFilter MayCrawl(
@@ -22,9 +24,10 @@ storage::HostFilter MayCrawl(
   const bool all = completed.size() == view->peers().size();
   return [view = std::move(view), completed = std::move(completed),
           all](std::string_view host) {
-    if (!view->IsMine(host)) return false;
+    const Ownership ownership(*view);
+    if (!ownership.IsMine(host)) return false;
     if (all || !IsHandingOff(view->map())) return true;
-    const std::optional<storage::SiteId> before = view->PreviousOwnerOf(host);
+    const std::optional<storage::SiteId> before = ownership.PreviousOwnerOf(host);
     if (before == storage::SiteId{view->self()->id()}) return true;
     if (view->map().in_haste()) return false;
     return !before.has_value() || completed.contains(*before);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "federation/map/owner_finder.h"
+#include "federation/ownership/owner_finder.h"
 
 namespace gannet::federation {
 namespace {

@@ -47,32 +47,4 @@ absl::StatusOr<std::shared_ptr<const MapView>> MapView::Create(
   return view;
 }
 
-std::optional<Channel> MapView::ChannelOfPage(std::string_view page) const {
-  return ChannelOf(storage::PageKey{std::string(page)},
-                   map_.rules().channel() == proto::CHANNEL_HOST
-                       ? ChannelUnit::kHost
-                       : ChannelUnit::kDomain);
-}
-
-std::optional<storage::SiteId> MapView::OwnerOf(std::string_view page) const {
-  const std::optional<Channel> channel = ChannelOfPage(page);
-  if (!channel.has_value()) return std::nullopt;
-  return placement_->owner(*channel);
-}
-
-bool MapView::IsMine(std::string_view page) const {
-  return self_ != nullptr && OwnerOf(page) == storage::SiteId{self_->id()};
-}
-
-std::optional<storage::SiteId> MapView::PreviousOwnerOf(
-    std::string_view page) const {
-  if (previous_ == nullptr) return std::nullopt;
-  const std::optional<Channel> channel = ChannelOfPage(page);
-  if (!channel.has_value()) return std::nullopt;
-  const storage::SiteId owner = previous_->owner(*channel);
-  const proto::MapSite* site = FindSite(map_, static_cast<uint32_t>(owner));
-  if (site == nullptr || !IsActive(*site)) return std::nullopt;
-  return owner;
-}
-
 }  // namespace gannet::federation

@@ -1,10 +1,9 @@
-// MapView answers what one version of the map says, for one site: who owns a
-// page, and whether it may be crawled here yet. Made once for each version;
-// immutable, so thread-safe.
+// MapView answers what one version of the map says, for one site: who is in it,
+// and where channels are placed. Made once for each version; immutable, so
+// thread-safe.
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -30,17 +29,14 @@ class MapView {
   // That crawl: those that were only invited do not count.
   size_t active_sites() const { return peers_.size() + (self_ != nullptr); }
 
-  // Where a page goes; nothing if its key has no host, which no page of ours
-  // is without.
-  std::optional<storage::SiteId> OwnerOf(std::string_view page) const;
-  bool IsMine(std::string_view page) const;
-  // Who had it before the last change that moved channels; nothing if that is
-  // over, or if that site is gone.
-  std::optional<storage::SiteId> PreviousOwnerOf(std::string_view page) const;
+  // Where channels are by this map. Whose a page is, Ownership says
+  // (federation/ownership): do not ask here.
+  const Placement& placement() const { return *placement_; }
+  // Before the last change that moved channels; null if that is over.
+  const Placement* previous_placement() const { return previous_.get(); }
 
  private:
   MapView() = default;
-  std::optional<Channel> ChannelOfPage(std::string_view page) const;
 
   Map map_;
   const proto::MapSite* self_ = nullptr;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "proto/federation.pb.h"
+#include "federation/ownership/ownership.h"
 
 namespace gannet::federation {
 namespace {
@@ -137,7 +138,7 @@ LostPages::LostPages(const Losses::List& list,
 }
 
 bool LostPages::Contains(std::string_view page) const {
-  const std::optional<storage::SiteId> owner = now_->OwnerOf(page);
+  const std::optional<storage::SiteId> owner = Ownership(*now_).OwnerOf(page);
   if (!owner.has_value()) return false;
   return reborn_.contains(*owner) ||
          (somebody_is_gone_ && WasOfWhoIsGone(page));
@@ -145,8 +146,8 @@ bool LostPages::Contains(std::string_view page) const {
 
 bool LostPages::WasOfWhoIsGone(std::string_view page) const {
   for (const Before& before : before_) {
-    for (const auto& owner :
-         {before.view->OwnerOf(page), before.view->PreviousOwnerOf(page)}) {
+    const Ownership then(*before.view);
+    for (const auto& owner : {then.OwnerOf(page), then.PreviousOwnerOf(page)}) {
       if (owner.has_value() && before.gone.contains(*owner)) return true;
     }
   }
@@ -154,7 +155,7 @@ bool LostPages::WasOfWhoIsGone(std::string_view page) const {
   // The previous owner of what a site had that is gone is nobody. After two
   // moves in haste, or when all has moved, who had it last is not known.
   return !IsHandingOff(now_->map()) || now_->map().in_haste() ||
-         !now_->PreviousOwnerOf(page).has_value();
+         !Ownership(*now_).PreviousOwnerOf(page).has_value();
 }
 
 }  // namespace gannet::federation

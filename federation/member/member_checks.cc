@@ -8,6 +8,7 @@
 #include "absl/time/clock.h"
 #include "federation/member/membership.h"
 #include "federation/member/move_estimate.h"
+#include "federation/ownership/ownership.h"
 
 namespace gannet::federation {
 namespace {
@@ -77,12 +78,13 @@ absl::StatusOr<storage::Check> Membership::LookAtOwnership() {
   const auto view = maps_.view();
   if (view == nullptr) return check;
   const bool was_done = hand_off_.progress().is_done;
+  const Ownership ownership(*view);
   int64_t hosts = 0, foreign = 0;
   std::string example;
   absl::Status status = crawl_db_.records().ScanHosts(
       {}, [&](std::string_view host, int64_t pages, const proto::HostRecord&) {
         ++hosts;
-        if (pages == 0 || view->IsMine(host)) return true;
+        if (pages == 0 || ownership.IsMine(host)) return true;
         ++foreign;
         if (example.empty()) example = std::string(host.substr(1));
         return true;
@@ -228,23 +230,20 @@ absl::StatusOr<peers::MoveCounts> Membership::CountOwnMoves(const Map& next) {
   std::map<uint32_t, peers::MoveCounts::To> moves;
   std::map<uint32_t, size_t> bytes_of_hosts;
   MoveEstimate estimate(crawl_db_);
-  const ChannelUnit unit = next.rules().channel() == proto::CHANNEL_HOST
-                               ? ChannelUnit::kHost
-                               : ChannelUnit::kDomain;
+  const Ownership ownership(**view);
   std::string last_channel;
   if (absl::Status s = crawl_db_.records().ScanHosts(
           {},
           [&](std::string_view host, int64_t pages,
               const proto::HostRecord& record) {
-            const auto channel =
-                ChannelOf(storage::PageKey{std::string(host)}, unit);
-            const auto owner = (*view)->OwnerOf(host);
+            const auto channel = ownership.ChannelOf(host);
+            const auto owner = ownership.OwnerOf(host);
             if (!channel.has_value() || !owner.has_value()) return true;
             const bool is_new = channel->name != last_channel;
             last_channel = channel->name;
             counts.set_channels(counts.channels() + (is_new ? 1 : 0));
             counts.set_pages(counts.pages() + pages);
-            if ((*view)->IsMine(host)) return true;
+            if (ownership.IsMine(host)) return true;
             const auto to = static_cast<uint32_t>(*owner);
             peers::MoveCounts::To& move = moves[to];
             move.set_site(to);

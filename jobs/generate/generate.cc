@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "federation/ownership/ownership.h"
+
 namespace gannet::jobs {
 namespace {
 
@@ -14,8 +16,11 @@ absl::Status LetIn(storage::CrawlDb& crawl_db, const GenerateSettings& settings,
   std::vector<std::pair<storage::SiteId, storage::PageKey>> elsewhere;
   for (storage::Found& url : waiting) {
     std::optional<storage::SiteId> owner;
-    if (settings.map != nullptr && !settings.map->IsMine(url.page.bytes)) {
-      owner = settings.map->OwnerOf(url.page.bytes);
+    if (settings.map != nullptr) {
+      const federation::Ownership ownership(*settings.map);
+      if (!ownership.IsMine(url.page.bytes)) {
+        owner = ownership.OwnerOf(url.page.bytes);
+      }
     }
     if (owner.has_value()) {
       elsewhere.emplace_back(*owner, std::move(url.page));

@@ -15,6 +15,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "federation/exchange/sent_url_cache.h"
 #include "federation/map/map_view.h"
+#include "federation/ownership/ownership.h"
 #include "storage/crawl_db/crawl_db.h"
 
 namespace gannet::jobs {
@@ -49,7 +50,7 @@ class Routes {
     const std::string_view host = storage::HostPartOf(page);
     if (host == host_) return way_;
     host_ = host;
-    const std::optional<storage::SiteId> owner = map_->OwnerOf(page);
+    const std::optional<storage::SiteId> owner = federation::Ownership(*map_).OwnerOf(page);
     const auto way =
         owner.has_value() ? way_of_site_.find(*owner) : way_of_site_.end();
     return way_ = way == way_of_site_.end() ? kHere : way->second;

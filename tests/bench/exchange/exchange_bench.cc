@@ -31,6 +31,7 @@
 #include "tests/bench/exchange/recorded_crawl.h"
 #include "tests/federation/peers/put_only_verbs.h"
 #include "tests/temporary_folder.h"
+#include "federation/ownership/ownership.h"
 
 namespace gannet::bench {
 namespace {
@@ -170,7 +171,7 @@ std::vector<Found> UrlsOfReceiver(const RecordedCrawl& crawl) {
   std::vector<Found> urls;
   for (uint32_t page = 0; page < crawl.pages() && urls.size() < most_urls;
        ++page) {
-    if (view->IsMine(crawl.key(page).bytes)) {
+    if (federation::Ownership(*view).IsMine(crawl.key(page).bytes)) {
       // Without cash, which would have to come from somewhere;
       // batch_codec_bench has the bytes with it.
       urls.push_back({crawl.key(page), /*cash=*/0, 2, 0});

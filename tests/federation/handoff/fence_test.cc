@@ -6,6 +6,7 @@
 #include <set>
 
 #include "federation/map/map_changes.h"
+#include "federation/ownership/ownership.h"
 
 namespace gannet::federation {
 namespace {
@@ -69,12 +70,12 @@ TEST_F(FenceTest, WhatMovedWaitsForTheSiteThatHadIt) {
   for (int i = 0; i < 300; ++i) {
     const std::string host = Host(i);
     EXPECT_FALSE(none(host));
-    EXPECT_EQ(all(host), view->IsMine(host));
+    EXPECT_EQ(all(host), Ownership(*view).IsMine(host));
     EXPECT_EQ(one(host),
-              view->IsMine(host) && view->PreviousOwnerOf(host) == kParis);
+              Ownership(*view).IsMine(host) && Ownership(*view).PreviousOwnerOf(host) == kParis);
     moved += one(host) ? 1 : 0;
     // What stays is not held up, and what has moved is not crawled.
-    EXPECT_EQ(tokyo(host), view->OwnerOf(host) == kTokyo);
+    EXPECT_EQ(tokyo(host), Ownership(*view).OwnerOf(host) == kTokyo);
   }
   EXPECT_GT(moved, 10);
 }
@@ -87,10 +88,10 @@ TEST_F(FenceTest, InHasteAllMustHaveCompleted) {
   int held_up = 0;
   for (int i = 0; i < 300; ++i) {
     const std::string host = Host(i);
-    EXPECT_EQ(all(host), view->IsMine(host));
+    EXPECT_EQ(all(host), Ownership(*view).IsMine(host));
     // Its own of old go on.
     EXPECT_EQ(none(host),
-              view->IsMine(host) && view->PreviousOwnerOf(host) == kTokyo);
+              Ownership(*view).IsMine(host) && Ownership(*view).PreviousOwnerOf(host) == kTokyo);
     held_up += all(host) && !none(host) ? 1 : 0;
   }
   EXPECT_GT(held_up, 10);

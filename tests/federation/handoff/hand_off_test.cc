@@ -10,6 +10,7 @@
 #include "federation/handoff/fence.h"
 #include "federation/map/map_changes.h"
 #include "tests/temporary_folder.h"
+#include "federation/ownership/ownership.h"
 
 namespace gannet::federation {
 namespace {
@@ -103,7 +104,7 @@ class HandOffTest : public testing::Test {
       std::vector<PageKey> pages;
       for (int h = 0; h < hosts; ++h) {
         for (int p = 0; p < pages_each; ++p) {
-          if (view->IsMine(PageOf(h, p).bytes)) pages.push_back(PageOf(h, p));
+          if (Ownership(*view).IsMine(PageOf(h, p).bytes)) pages.push_back(PageOf(h, p));
         }
       }
       ASSERT_TRUE(site->db->incoming().Inject(pages, kNow).ok());
@@ -146,11 +147,11 @@ class HandOffTest : public testing::Test {
       }
       delivery.complete_for = cut.batch.complete_for();
       for (const proto::MovedPage& page : cut.batch.pages()) {
-        if (!view->IsMine(page.page())) receiver.hand_off->WalkAgain();
+        if (!Ownership(*view).IsMine(page.page())) receiver.hand_off->WalkAgain();
       }
       for (const proto::FoundUrl& url : cut.batch.urls()) {
         const storage::Found found{PageKey{url.page()}, url.cash()};
-        const SiteId owner = view->OwnerOf(url.page()).value();
+        const SiteId owner = Ownership(*view).OwnerOf(url.page()).value();
         if (owner == to) {
           delivery.mine.push_back(found);
         } else {
@@ -175,7 +176,7 @@ class HandOffTest : public testing::Test {
     const auto view = MapView::Create(map, "tokyo").value();
     std::vector<PageKey> pages;
     for (int h = 1000; pages.size() < most; ++h) {
-      if (view->OwnerOf(PageOf(h, 0).bytes) == site) {
+      if (Ownership(*view).OwnerOf(PageOf(h, 0).bytes) == site) {
         pages.push_back(PageOf(h, 0));
       }
     }
@@ -203,7 +204,7 @@ class HandOffTest : public testing::Test {
       EXPECT_TRUE(site->db->records()
                       .ScanPages({},
                                  [&](std::string_view page, const auto&) {
-                                   EXPECT_TRUE(view->IsMine(page))
+                                   EXPECT_TRUE(Ownership(*view).IsMine(page))
                                        << site->name << " " << page;
                                    return true;
                                  })
@@ -350,7 +351,7 @@ TEST_F(HandOffTest, WhatAnUpdateByTheOldMapFindsLateMovesOn) {
   // The next round still goes by the old map, and finds a page of Oslo's.
   const auto view = MapView::Create(three_, "oslo").value();
   int host = 0;
-  while (!view->IsMine(PageOf(host, 0).bytes)) ++host;
+  while (!Ownership(*view).IsMine(PageOf(host, 0).bytes)) ++host;
   OpenRound(tokyo_, 1);
   ASSERT_TRUE(tokyo_.db->incoming().Inject({PageOf(host, 99)}, kNow).ok());
   EXPECT_TRUE(tokyo_.Step(three_));
@@ -393,7 +394,7 @@ TEST_F(HandOffTest, OneThatIsAwayDoesNotHoldUpTheOthers) {
   EXPECT_TRUE(paris_.db->records()
                   .ScanPages({},
                              [&](std::string_view page, const auto&) {
-                               EXPECT_EQ(view->OwnerOf(page), SiteId{3});
+                               EXPECT_EQ(Ownership(*view).OwnerOf(page), SiteId{3});
                                return true;
                              })
                   .ok());
@@ -462,7 +463,7 @@ TEST_F(HandOffTest, WhoGetsPagesIsToldCompleteThoughOthersAreAway) {
   EXPECT_TRUE(paris_.db->records()
                   .ScanPages({},
                              [&](std::string_view page, const auto&) {
-                               EXPECT_EQ(view->OwnerOf(page), SiteId{3});
+                               EXPECT_EQ(Ownership(*view).OwnerOf(page), SiteId{3});
                                return true;
                              })
                   .ok());
@@ -508,7 +509,7 @@ TEST_F(HandOffTest, WhatWaitsForASiteThatDiedGoesToTheNewOwners) {
   const auto before = MapView::Create(three, "tokyo").value();
   std::vector<std::pair<SiteId, storage::Found>> urls;
   for (int i = 0; i < 100; ++i) {
-    if (before->OwnerOf(PageOf(i, 0).bytes) == SiteId{3}) {
+    if (Ownership(*before).OwnerOf(PageOf(i, 0).bytes) == SiteId{3}) {
       urls.emplace_back(SiteId{3}, storage::Found{PageOf(i, 0)});
     }
   }
@@ -524,9 +525,9 @@ TEST_F(HandOffTest, WhatWaitsForASiteThatDiedGoesToTheNewOwners) {
   const auto after = MapView::Create(removed, "tokyo").value();
   int64_t mine = 0;
   for (const auto& [site, url] : urls) {
-    mine += after->IsMine(url.page.bytes) ? 1 : 0;
+    mine += Ownership(*after).IsMine(url.page.bytes) ? 1 : 0;
     EXPECT_EQ(tokyo_.db->records().GetPage(url.page).ok(),
-              after->IsMine(url.page.bytes));
+              Ownership(*after).IsMine(url.page.bytes));
   }
   EXPECT_EQ(tokyo_.db->totals().outbox_urls.at(SiteId{2}),
             static_cast<int64_t>(urls.size()) - mine);
@@ -549,7 +550,7 @@ TEST_F(HandOffTest, PagesOfAThirdSiteThatComeAreMovedOn) {
   ASSERT_TRUE(tokyo_.db->outgoing().OpenPair({SiteId{2}, 7}).ok());
   const auto tokyo = MapView::Create(finished, "tokyo").value();
   int host = 0;
-  while (tokyo->OwnerOf(PageOf(host, 0).bytes) != SiteId{3}) ++host;
+  while (Ownership(*tokyo).OwnerOf(PageOf(host, 0).bytes) != SiteId{3}) ++host;
   ASSERT_TRUE(tokyo_.db->incoming().Inject({PageOf(host, 77)}, kNow).ok());
   ++pages_;
   const storage::HostKey key{
@@ -595,7 +596,7 @@ TEST_F(HandOffTest, SoItDoesWhenItWasOnlyAwayAndNothingMoves) {
   const auto view = MapView::Create(settled, "oslo").value();
   std::vector<PageKey> pages;
   for (int h = 0; h < 40; ++h) {
-    if (view->IsMine(PageOf(h, 0).bytes)) pages.push_back(PageOf(h, 0));
+    if (Ownership(*view).IsMine(PageOf(h, 0).bytes)) pages.push_back(PageOf(h, 0));
   }
   ASSERT_FALSE(pages.empty());
   ASSERT_TRUE(tokyo_.db->incoming().Inject(pages, kNow).ok());

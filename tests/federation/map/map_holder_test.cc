@@ -34,12 +34,6 @@ Map WithParis() {
   return Join(Invite(Founded(), "paris").value(), From("paris")).value();
 }
 
-std::string Page(int i) {
-  const std::string domain = fmt::format("d{}.example", i);
-  return storage::MakePageKey(domain, fmt::format("example,d{},)http/", i))
-      .bytes;
-}
-
 class MapHolderTest : public testing::Test {
  protected:
   MapHolder holder_{"tokyo", [this](const Map& map) {
@@ -94,40 +88,6 @@ TEST_F(MapHolderTest, WhoWaitsForANewMapIsWoken) {
   });
   EXPECT_EQ(holder_.Await(known, absl::Seconds(20))->map().epoch(), 3);
   other.join();
-}
-
-TEST(MapViewTest, AllSitesAgreeWhoOwnsWhatAndWhoHadIt) {
-  const auto tokyo = MapView::Create(WithParis(), "tokyo").value();
-  const auto paris = MapView::Create(WithParis(), "paris").value();
-  EXPECT_EQ(tokyo->peers().size(), 1u);
-  EXPECT_EQ(tokyo->peers()[0]->name(), "paris");
-  int at_paris = 0;
-  for (int i = 0; i < 1000; ++i) {
-    const std::string page = Page(i);
-    ASSERT_EQ(tokyo->OwnerOf(page), paris->OwnerOf(page));
-    ASSERT_NE(tokyo->IsMine(page), paris->IsMine(page));
-    ASSERT_EQ(tokyo->PreviousOwnerOf(page), storage::SiteId{1});
-    at_paris += paris->IsMine(page);
-  }
-  EXPECT_GT(at_paris, 400);
-  EXPECT_LT(at_paris, 600);
-  EXPECT_EQ(tokyo->OwnerOf("nonsense"), std::nullopt);
-
-  const auto settled =
-      MapView::Create(FinishHandOff(WithParis()).value(), "tokyo").value();
-  EXPECT_EQ(settled->PreviousOwnerOf(Page(1)), std::nullopt);
-}
-
-TEST(MapViewTest, ASiteThatWasRemovedOwnsNothing) {
-  const Map removed = Remove(WithParis(), "paris").value();
-  const auto paris = MapView::Create(removed, "paris").value();
-  EXPECT_EQ(paris->self(), nullptr);
-  EXPECT_FALSE(paris->IsMine(Page(1)));
-  // Nor is it waited for.
-  const auto tokyo = MapView::Create(removed, "tokyo").value();
-  for (int i = 0; i < 100; ++i) {
-    ASSERT_TRUE(tokyo->IsMine(Page(i)));
-  }
 }
 
 TEST(FileMapTest, AFileIsReadAndNeverWritten) {

@@ -5,6 +5,7 @@
 
 #include "federation/map/map_changes.h"
 #include "tests/temporary_folder.h"
+#include "federation/ownership/ownership.h"
 
 namespace gannet::federation {
 namespace {
@@ -95,7 +96,7 @@ int CountOwned(const Map& map, SiteId site) {
   const auto view = MapView::Create(map, "tokyo").value();
   int owned = 0;
   for (int h = 0; h < 1000; ++h) {
-    owned += view->OwnerOf(PageOf(h).bytes) == site;
+    owned += Ownership(*view).OwnerOf(PageOf(h).bytes) == site;
   }
   return owned;
 }
@@ -109,7 +110,7 @@ int CountLost(const Losses::List& list, const Map& now, const Map& before,
   for (int h = 0; h < 1000; ++h) {
     const bool is_lost = lost.Contains(PageOf(h).bytes);
     pages += is_lost;
-    EXPECT_TRUE(is_lost || view->OwnerOf(PageOf(h).bytes) != site) << h;
+    EXPECT_TRUE(is_lost || Ownership(*view).OwnerOf(PageOf(h).bytes) != site) << h;
   }
   return pages;
 }

@@ -8,6 +8,7 @@
 
 #include "federation/map/map_changes.h"
 #include "tests/temporary_folder.h"
+#include "federation/ownership/ownership.h"
 
 namespace gannet::jobs {
 namespace {
@@ -176,7 +177,7 @@ TEST_F(GenerateTest, DeferredUrlsOfAnotherSiteGoToItsOutbox) {
   EXPECT_EQ(db_->totals().deferred_urls, 0);
   int mine = 0;
   for (const std::string& url : urls) {
-    const bool is_mine = settings.map->IsMine(KeyOf(url).bytes);
+    const bool is_mine = federation::Ownership(*settings.map).IsMine(KeyOf(url).bytes);
     mine += is_mine ? 1 : 0;
     EXPECT_EQ(db_->records().GetPage(KeyOf(url)).ok(), is_mine) << url;
   }

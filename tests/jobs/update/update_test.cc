@@ -14,6 +14,7 @@
 #include "federation/map/map_changes.h"
 #include "jobs/update/target_sums.h"
 #include "tests/temporary_folder.h"
+#include "federation/ownership/ownership.h"
 
 namespace gannet::jobs {
 namespace {
@@ -242,7 +243,7 @@ class FederatedUpdateTest : public UpdateTest {
   std::map<std::string, int64_t> TargetsOf(uint32_t site) const {
     std::map<std::string, int64_t> targets;
     for (const auto& [page, cash] : sums_) {
-      if (map_->OwnerOf(page) == storage::SiteId{site}) targets[page] = cash;
+      if (federation::Ownership(*map_).OwnerOf(page) == storage::SiteId{site}) targets[page] = cash;
     }
     return targets;
   }
@@ -313,7 +314,7 @@ TEST_F(FederatedUpdateTest, CutOffAndRunAgainOtherSitesGetTheirPlacesOnce) {
     storage::Settlement batch;
     for (const auto& [page, cash] : sums_) {
       const storage::Found url{storage::PageKey{page}, cash};
-      const auto owner = map_->OwnerOf(page);
+      const auto owner = federation::Ownership(*map_).OwnerOf(page);
       if (owner == storage::SiteId{1}) {
         batch.local.push_back(url);
       } else if (owner == storage::SiteId{2}) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "federation/map/map_view.h"
+#include "federation/ownership/ownership.h"
 #include "storage/crawl_db/keys.h"
 
 namespace gannet::federation {
@@ -17,20 +17,20 @@ class OwnerFinder {
  public:
   // REQUIRES: view.self() is not null. Must outlive this.
   explicit OwnerFinder(const MapView& view)
-      : view_(view), self_{view.self()->id()} {}
+      : ownership_(view), self_{view.self()->id()} {}
 
   // Nothing if it is this site's.
   std::optional<storage::SiteId> operator()(std::string_view page) {
     const std::string_view host = storage::HostPartOf(page);
     if (host == host_) return owner_;
     host_ = host;
-    owner_ = view_.OwnerOf(page);
+    owner_ = ownership_.OwnerOf(page);
     if (owner_ == self_) owner_.reset();
     return owner_;
   }
 
  private:
-  const MapView& view_;
+  const Ownership ownership_;
   const storage::SiteId self_;
   std::string host_;
   std::optional<storage::SiteId> owner_;
