@@ -1,7 +1,7 @@
 // BatchReceiver takes the batches that other sites send: unpacks them, makes
 // every URL canonical again by this site's own rules, sees to whom each belongs
 // by the map of today, and writes all of it at once (storage/crawl_db,
-// receiving.cc). A batch is taken whole or not at all. Senders are assumed to
+// incoming.h). A batch is taken whole or not at all. Senders are assumed to
 // be broken; that they are who they say was checked before. Thread-safe.
 #pragma once
 

@@ -45,7 +45,7 @@ class Pump::Session {
 };
 
 absl::Status Pump::Session::Greet() {
-  const auto identity = pump_.crawl_db_.records().identity();
+  const auto identity = pump_.crawl_db_.records().PromisedIdentity();
   if (!identity.ok()) return identity.status();
   auto greeting = MakeGreeting(*view_, identity->incarnation());
   if (!greeting.ok()) return greeting.status();
@@ -124,7 +124,7 @@ absl::Status Pump::Session::Send(const std::atomic<bool>& stop) {
         if (absl::Status s = Write(cut); !s.ok()) return s;
       }
       if (!cuts->empty()) continue;
-      // Most looks find nothing, and to cut takes all locks.
+      // Most looks find nothing, and need not cut.
       auto cut = HasOutbox() ? pump_.crawl_db_.outgoing().CutOutbox(
                                    peer_, settings.urls_of_batch,
                                    settings.bytes_of_batch, &cursor_)

@@ -27,7 +27,8 @@ storage::HostFilter MayCrawl(
     const Ownership ownership(*view);
     if (!ownership.IsMine(host)) return false;
     if (all || !IsHandingOff(view->map())) return true;
-    const std::optional<storage::SiteId> before = ownership.PreviousOwnerOf(host);
+    const std::optional<storage::SiteId> before =
+        ownership.PreviousOwnerOf(host);
     if (before == storage::SiteId{view->self()->id()}) return true;
     if (view->map().in_haste()) return false;
     return !before.has_value() || completed.contains(*before);

@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "proto/federation.pb.h"
 #include "federation/ownership/ownership.h"
+#include "proto/federation.pb.h"
 
 namespace gannet::federation {
 namespace {

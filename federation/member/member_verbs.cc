@@ -79,7 +79,7 @@ absl::StatusOr<PutPair> Membership::OpenPut(const Caller& caller,
   *reply.mutable_greeting() = *own;
   reply.set_term(own->term());
   reply.set_epoch(own->epoch());
-  const auto received = crawl_db_.incoming().received_pair(*peer);
+  const auto received = crawl_db_.incoming().PromisedPair(*peer);
   if (!received.ok()) return received.status();
   reply.set_last(received->last());
   return PutPair{*peer, own->incarnation()};

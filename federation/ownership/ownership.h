@@ -31,8 +31,6 @@ class Ownership {
   // over, or if that site is gone.
   std::optional<storage::SiteId> PreviousOwnerOf(std::string_view page) const;
 
-  const MapView& view() const { return view_; }
-
  private:
   const MapView& view_;
 };

@@ -333,7 +333,7 @@ void Fetcher::ReleasePages(uint32_t index) {
 
 // A webmaster complained: nothing more of that domain is asked for, also not
 // what the round has of it. Its pages are taken out of the crawl DB meanwhile
-// (storage/crawl_db/block.cc); those that are not yet are so a moment later,
+// (storage/crawl_db/blocks.h); those that are not yet are so a moment later,
 // from the frontier.
 void Fetcher::DropBlocked() {
   block_changes_ = crawl_db_->blocks().block_changes();

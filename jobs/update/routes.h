@@ -50,7 +50,8 @@ class Routes {
     const std::string_view host = storage::HostPartOf(page);
     if (host == host_) return way_;
     host_ = host;
-    const std::optional<storage::SiteId> owner = federation::Ownership(*map_).OwnerOf(page);
+    const std::optional<storage::SiteId> owner =
+        federation::Ownership(*map_).OwnerOf(page);
     const auto way =
         owner.has_value() ? way_of_site_.find(*owner) : way_of_site_.end();
     return way_ = way == way_of_site_.end() ? kHere : way->second;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "jobs/fetch/steady_now.h"
 #include "federation/ownership/ownership.h"
+#include "jobs/fetch/steady_now.h"
 
 namespace gannet::sites {
 namespace {
@@ -127,7 +127,8 @@ absl::Status Resend::Walk(const federation::MapHolder& maps, const List& list,
       url.page = page;
       url.depth = kDepth;
       url.redirects = redirects;
-      const storage::SiteId owner = federation::Ownership(*view).OwnerOf(page.bytes).value_or(self);
+      const storage::SiteId owner =
+          federation::Ownership(*view).OwnerOf(page.bytes).value_or(self);
       if (owner == self) {
         mine.push_back(std::move(url));
       } else {

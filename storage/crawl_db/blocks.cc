@@ -105,13 +105,14 @@ absl::StatusOr<int64_t> Blocks::TakeOut(std::string_view domain) {
   if (!prefix.ok()) return prefix.status();
   auto moved = MovePages(
       store_, *prefix,
-      [&](Edit& edit, std::string_view page, proto::PageRecord& record) {
-        if (record.place() == proto::FINISHED) return false;
-        LeavePlace(store_, edit, page, record);
-        MarkTakenOut(record);
-        ++edit.delta.finished_pages;
-        return true;
-      });
+      [&](Edit& edit, std::string_view page, proto::PageRecord& record)
+          ABSL_EXCLUSIVE_LOCKS_REQUIRED(store_.stripes()) {
+            if (record.place() == proto::FINISHED) return false;
+            LeavePlace(store_, edit, page, record);
+            MarkTakenOut(record);
+            ++edit.delta.finished_pages;
+            return true;
+          });
   if (!moved.ok()) return moved;
   absl::Status done = SetStage(domain, proto::BlockList::IN_FORCE);
   if (!done.ok()) return done;
@@ -125,13 +126,14 @@ absl::StatusOr<int64_t> Blocks::PutBack(std::string_view domain) {
   if (!prefix.ok()) return prefix.status();
   auto moved = MovePages(
       store_, *prefix,
-      [&](Edit& edit, std::string_view page, proto::PageRecord& record) {
-        if (!WasTakenOut(record) || store_.IsBlocked(page)) return false;
-        --edit.delta.finished_pages;
-        UnmarkTakenOut(record);
-        EnterPlace(store_, edit, page, record);
-        return true;
-      });
+      [&](Edit& edit, std::string_view page, proto::PageRecord& record)
+          ABSL_EXCLUSIVE_LOCKS_REQUIRED(store_.stripes()) {
+            if (!WasTakenOut(record) || store_.IsBlocked(page)) return false;
+            --edit.delta.finished_pages;
+            UnmarkTakenOut(record);
+            EnterPlace(store_, edit, page, record);
+            return true;
+          });
   if (!moved.ok()) return moved;
   absl::Status done = SetStage(domain, std::nullopt);
   if (!done.ok()) return done;

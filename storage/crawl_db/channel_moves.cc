@@ -110,7 +110,9 @@ absl::StatusOr<PagesCut> ChannelMoves::CutPages(const Peer& to,
       result.sequence = cut.sequence;
     }
   }
-  if (absl::Status s = store_.Sync(); !s.ok()) return s;
+  if (result.sequence != 0) {
+    if (absl::Status s = store_.Sync(); !s.ok()) return s;
+  }
   if (cursor != nullptr) *cursor = end;
   return result;
 }
@@ -120,13 +122,12 @@ absl::Status ChannelMoves::CutComplete(const Peer& to, uint64_t change) {
     PairLocks locks(store_.pairs(), {to.site});
     auto pair = GetOpenedPair(store_, to);
     if (!pair.ok()) return pair.status();
-    if (pair->completed_for() < change) {
-      Edit edit;
-      OutboxCut cut;
-      cut.batch.set_complete_for(change);
-      AddCut(store_, edit, to.site, *pair, cut);
-      if (absl::Status s = store_.Commit(edit); !s.ok()) return s;
-    }
+    if (pair->completed_for() >= change) return absl::OkStatus();
+    Edit edit;
+    OutboxCut cut;
+    cut.batch.set_complete_for(change);
+    AddCut(store_, edit, to.site, *pair, cut);
+    if (absl::Status s = store_.Commit(edit); !s.ok()) return s;
   }
   return store_.Sync();
 }

@@ -16,16 +16,19 @@ namespace gannet::storage {
 class Claims {
  public:
   void Add(std::string_view page) ABSL_LOCKS_EXCLUDED(mu_) {
+    const absl::uint128 hash = Hash128(page);
     MutexLock lock(&mu_);
-    pages_.insert(Hash128(page));
+    pages_.insert(hash);
   }
   void Remove(std::string_view page) ABSL_LOCKS_EXCLUDED(mu_) {
+    const absl::uint128 hash = Hash128(page);
     MutexLock lock(&mu_);
-    pages_.erase(Hash128(page));
+    pages_.erase(hash);
   }
   bool Has(std::string_view page) const ABSL_LOCKS_EXCLUDED(mu_) {
+    const absl::uint128 hash = Hash128(page);
     MutexLock lock(&mu_);
-    return pages_.contains(Hash128(page));
+    return pages_.contains(hash);
   }
 
  private:

@@ -72,8 +72,8 @@ class CrawlDb {
 
   Totals totals() const;
   Order order() const;
-  // Not OK: a write has failed (its code says why), and nothing more is written
-  // until the crawl DB is opened again.
+  // Not OK: a write or a sync has failed (its code says why), and nothing more
+  // is written until the crawl DB is opened again.
   absl::Status broken() const;
   // Copies the DB into the new folder `to`, in which Open() finds it as it is
   // now; others may write meanwhile. Cheap on the same disk: files that never

@@ -53,9 +53,7 @@ class FrontierTaker {
  public:
   // REQUIRES: all stripes are locked, so that no row comes or goes meanwhile.
   FrontierTaker(Store& store, Edit& edit)
-      : store_(store),
-        edit_(edit),
-        it_(store.Scan(Column::kFrontier, "a", kLongRead)) {}
+      : edit_(edit), it_(store.Scan(Column::kFrontier, "a", kLongRead)) {}
 
   // False if there is no such row. REQUIRES: `row` is greater than the last.
   bool Take(std::string row) {
@@ -98,12 +96,59 @@ class FrontierTaker {
     run_.clear();
   }
 
-  Store& store_;
   Edit& edit_;
   std::unique_ptr<Cursor> it_;
   bool started_ = false;
   std::vector<std::string> run_;  // Neighbours that leave together.
 };
+
+// Puts pages of resting hosts aside, if they are still where they were seen.
+absl::Status MoveAside(Store& store, Edit& edit,
+                       absl::Span<const FrontierPage> resting)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes()) {
+  FrontierTaker taker(store, edit);
+  std::string last;
+  for (const FrontierPage& p : resting) {
+    const std::string_view host = HostPartOf(p.page.bytes);
+    if (store.rests().IsResting(host) &&
+        taker.Take(keys::ActiveFrontier(p.step, p.page.bytes))) {
+      edit.Put(Column::kFrontier, keys::RestingFrontier(p.step, p.page.bytes),
+               {});
+      // A host's pages mostly stand together.
+      if (host != last) edit.aside.emplace(last = host);
+    }
+  }
+  return taker.Finish();
+}
+
+// Brings back the best pages that a host has aside. With the last of them its
+// rest is over; until then it is waking.
+absl::StatusOr<int64_t> WakeHost(Store& store, Edit& edit, const HostKey& host,
+                                 int64_t most)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes()) {
+  int64_t brought_back = 0;
+  const std::string prefix = keys::RestingPrefix(host.bytes);
+  const auto aside = store.Scan(Column::kFrontier, prefix);
+  for (aside->Seek(prefix); aside->Valid() && brought_back < most;
+       aside->Next()) {
+    uint8_t step = 0;
+    std::string page;
+    if (!keys::ParseRestingFrontier(aside->key(), step, page)) {
+      return absl::DataLossError("a row of the frontier cannot be decoded");
+    }
+    edit.Delete(Column::kFrontier, aside->key());
+    edit.Put(Column::kFrontier, keys::ActiveFrontier(step, page), {});
+    ++brought_back;
+  }
+  if (!aside->status().ok()) return aside->status();
+  const bool more = aside->Valid();
+  absl::StatusOr<proto::HostRecord> record = GetHost(store, host);
+  if (!record.ok()) return record.status();
+  record->set_rest_until_ms(more ? kWakingMs : 0);
+  absl::Status status = AddHost(store, edit, {host, *record}, /*by_wake=*/true);
+  if (!status.ok()) return status;
+  return brought_back;
+}
 
 }  // namespace
 
@@ -192,7 +237,8 @@ absl::StatusOr<int64_t> Frontier::Claim(const Selection& selection) {
   const auto claimed = static_cast<int64_t>(edit.claimed.size());
   edit.delta.frontier_pages -= claimed;
   edit.delta.round_pages += claimed;
-  if (absl::Status status = MoveAside(edit, selection.resting); !status.ok()) {
+  if (absl::Status status = MoveAside(store_, edit, selection.resting);
+      !status.ok()) {
     return status;
   }
   if (absl::Status status = store_.Commit(edit); !status.ok()) {
@@ -210,25 +256,11 @@ absl::StatusOr<int64_t> Frontier::Claim(const Selection& selection) {
   return claimed;
 }
 
-absl::Status Frontier::MoveAside(Edit& edit,
-                                 absl::Span<const FrontierPage> resting) {
-  FrontierTaker taker(store_, edit);
-  for (const FrontierPage& p : resting) {
-    const std::string_view host = HostPartOf(p.page.bytes);
-    if (store_.rests().IsResting(host) &&
-        taker.Take(keys::ActiveFrontier(p.step, p.page.bytes))) {
-      edit.Put(Column::kFrontier, keys::RestingFrontier(p.step, p.page.bytes),
-               {});
-      edit.aside.emplace(host);
-    }
-  }
-  return taker.Finish();
-}
-
 absl::Status Frontier::PutAside(const Selection& selection) {
   StripeLocks locks(store_.stripes());
   Edit edit;
-  if (absl::Status status = MoveAside(edit, selection.resting); !status.ok()) {
+  if (absl::Status status = MoveAside(store_, edit, selection.resting);
+      !status.ok()) {
     return status;
   }
   return store_.Commit(edit);
@@ -262,35 +294,6 @@ absl::Status Frontier::Release(absl::Span<const PageKey> pages) {
   edit.counts.set_released(static_cast<int64_t>(edit.unclaimed.size()));
   edit.counts.set_released_awake(awake);
   return store_.Commit(edit);
-}
-
-// Brings back the best pages that a host has aside. With the last of them its
-// rest is over; until then it is waking.
-absl::StatusOr<int64_t> Frontier::WakeHost(Edit& edit, const HostKey& host,
-                                           int64_t most) {
-  int64_t brought_back = 0;
-  const std::string prefix = keys::RestingPrefix(host.bytes);
-  const auto aside = store_.Scan(Column::kFrontier, prefix);
-  for (aside->Seek(prefix); aside->Valid() && brought_back < most;
-       aside->Next()) {
-    uint8_t step = 0;
-    std::string page;
-    if (!keys::ParseRestingFrontier(aside->key(), step, page)) {
-      return absl::DataLossError("a row of the frontier cannot be decoded");
-    }
-    edit.Delete(Column::kFrontier, aside->key());
-    edit.Put(Column::kFrontier, keys::ActiveFrontier(step, page), {});
-    ++brought_back;
-  }
-  if (!aside->status().ok()) return aside->status();
-  const bool more = aside->Valid();
-  absl::StatusOr<proto::HostRecord> record = GetHost(store_, host);
-  if (!record.ok()) return record.status();
-  record->set_rest_until_ms(more ? kWakingMs : 0);
-  absl::Status status =
-      AddHost(store_, edit, {host, *record}, /*by_wake=*/true);
-  if (!status.ok()) return status;
-  return brought_back;
 }
 
 absl::StatusOr<int64_t> Frontier::WakeDue(absl::Time now, int64_t most,
@@ -344,7 +347,7 @@ absl::StatusOr<int64_t> Frontier::WakeDue(absl::Time now, int64_t most,
       if (!keys::ParseSchedule(rest->key(), until_ms, host)) break;
       if (until_ms > to_ms || brought_back >= most) break;
       absl::StatusOr<int64_t> pages =
-          WakeHost(edit, HostKey{std::string(host)},
+          WakeHost(store_, edit, HostKey{std::string(host)},
                    std::min(per_host, most - brought_back));
       if (!pages.ok()) return pages.status();
       brought_back += *pages;

@@ -17,7 +17,6 @@
 namespace gannet::storage {
 
 class Store;
-struct Edit;
 
 struct FrontierPage {
   PageKey page;
@@ -70,12 +69,6 @@ class Frontier {
   absl::StatusOr<std::optional<absl::Time>> NextDue();
 
  private:
-  absl::Status MoveAside(Edit& edit, absl::Span<const FrontierPage> resting);
-  absl::StatusOr<int64_t> WakeHost(Edit& edit, const HostKey& host,
-                                   int64_t most);
-  absl::StatusOr<std::vector<PageKey>> DuePages(absl::Time now, int64_t most,
-                                                int64_t& next_ms);
-
   Store& store_;
 };
 

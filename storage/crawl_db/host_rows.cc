@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "storage/engine/count.h"
+
 namespace gannet::storage {
 namespace {
 
@@ -13,6 +15,11 @@ bool IsFailureName(std::string_view name) {
          std::all_of(name.begin(), name.end(), [](char c) {
            return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
          });
+}
+
+// A rest that is no time (rests.h) means nothing to another site.
+int64_t RestOf(const proto::HostRecord& record) {
+  return record.rest_until_ms() > kWakingMs ? record.rest_until_ms() : 0;
 }
 
 }  // namespace
@@ -56,10 +63,6 @@ absl::Status AddHost(Store& store, Edit& edit, const HostUpdate& update,
   }
   edit.PutMessage(Column::kHosts, keys::HostInfo(host), record);
   return absl::OkStatus();
-}
-
-int64_t RestOf(const proto::HostRecord& record) {
-  return record.rest_until_ms() > kWakingMs ? record.rest_until_ms() : 0;
 }
 
 absl::Status AddMovedHost(Store& store, Edit& edit, const HostUpdate& update) {

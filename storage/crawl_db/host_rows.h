@@ -27,7 +27,5 @@ absl::Status AddMovedHost(Store& store, Edit& edit, const HostUpdate& update)
 absl::StatusOr<proto::HostRecord> TakeHost(Store& store, Edit& edit,
                                            const HostKey& host)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
-// A rest that is no time (rests.h) means nothing to another site.
-int64_t RestOf(const proto::HostRecord& record);
 
 }  // namespace gannet::storage

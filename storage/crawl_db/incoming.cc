@@ -17,6 +17,10 @@
 namespace gannet::storage {
 namespace {
 
+// The most that a site may hold: far more than its seeds bring, and with it
+// every sum of what is held fits.
+constexpr int64_t kMostCash = int64_t{1} << 62;
+
 // A peer that is broken cannot put a page or a host away for ever.
 constexpr absl::Duration kLongestWait = absl::Hours(24 * 400);
 constexpr absl::Duration kLongestRest = absl::Hours(24 * 30);
@@ -183,6 +187,10 @@ absl::StatusOr<uint64_t> Incoming::completed_for(const Peer& from) {
 }
 
 absl::StatusOr<proto::ReceivedPair> Incoming::received_pair(const Peer& from) {
+  return GetReceivedPair(store_, from);
+}
+
+absl::StatusOr<proto::ReceivedPair> Incoming::PromisedPair(const Peer& from) {
   auto pair = GetReceivedPair(store_, from);
   if (!pair.ok()) return pair;
   if (absl::Status s = store_.Sync(); !s.ok()) return s;
@@ -302,22 +310,25 @@ absl::StatusOr<Receipt> Incoming::Apply(Delivery delivery,
 }
 
 absl::Status Incoming::Reincarnate() {
-  // A batch between the two would bring the old life's number into the new one.
-  MutexLock nothing_is_received(&receive_mu_);
-  absl::StatusOr<proto::SiteIdentity> identity = GetIdentity(store_);
-  if (!identity.ok()) return identity.status();
-  std::random_device random;
-  identity->set_incarnation(uint64_t{random()} << 32 | random());
-  Edit edit;
-  edit.PutMessage(Column::kMeta, keys::kIdentity, *identity);
-  // Who sends to this life begins at batch 1 (sending.cc).
-  const std::string prefix = keys::ReceivedPrefix();
-  const auto it = store_.Scan(Column::kMeta, prefix);
-  for (it->Seek(prefix); it->Valid(); it->Next()) {
-    edit.Delete(Column::kMeta, it->key());
+  {
+    // A batch between the two would bring the old life's number into the new
+    // one.
+    MutexLock nothing_is_received(&receive_mu_);
+    absl::StatusOr<proto::SiteIdentity> identity = GetIdentity(store_);
+    if (!identity.ok()) return identity.status();
+    std::random_device random;
+    identity->set_incarnation(uint64_t{random()} << 32 | random());
+    Edit edit;
+    edit.PutMessage(Column::kMeta, keys::kIdentity, *identity);
+    // Who sends to this life begins at batch 1 (outgoing.h).
+    const std::string prefix = keys::ReceivedPrefix();
+    const auto it = store_.Scan(Column::kMeta, prefix);
+    for (it->Seek(prefix); it->Valid(); it->Next()) {
+      edit.Delete(Column::kMeta, it->key());
+    }
+    if (!it->status().ok()) return it->status();
+    if (absl::Status s = store_.Commit(edit); !s.ok()) return s;
   }
-  if (!it->status().ok()) return it->status();
-  if (absl::Status s = store_.Commit(edit); !s.ok()) return s;
   return store_.Sync();
 }
 

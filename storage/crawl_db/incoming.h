@@ -70,6 +70,8 @@ class Incoming {
   absl::StatusOr<Receipt> Receive(Delivery delivery, const Moment& moment)
       ABSL_LOCKS_EXCLUDED(receive_mu_);
   absl::StatusOr<proto::ReceivedPair> received_pair(const Peer& from);
+  // The same, synced: what may be told to that site.
+  absl::StatusOr<proto::ReceivedPair> PromisedPair(const Peer& from);
   // The last epoch for which that life of a site has moved all; 0: none.
   absl::StatusOr<uint64_t> completed_for(const Peer& from);
 

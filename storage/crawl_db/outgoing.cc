@@ -65,6 +65,16 @@ absl::StatusOr<int64_t> TakeBack(Store& store, Edit& edit, SiteId site)
   return added;
 }
 
+// Whether batches are numbered for these lives already.
+absl::StatusOr<bool> IsOpen(Store& store, SiteId to,
+                            const proto::SentPair& fresh)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.pairs()) {
+  auto known = GetSentPair(store, to);
+  if (!known.ok()) return known.status();
+  return known->my_incarnation() == fresh.my_incarnation() &&
+         known->their_incarnation() == fresh.their_incarnation();
+}
+
 }  // namespace
 
 absl::StatusOr<proto::SentPair> Outgoing::sent_pair(SiteId to) {
@@ -76,12 +86,9 @@ absl::Status Outgoing::BeginLife(SiteId to,
   StripeLocks locks(store_.stripes());
   PairLocks pair(store_.pairs(), {to});
   if (fresh.has_value()) {
-    auto known = GetSentPair(store_, to);
-    if (!known.ok()) return known.status();
-    if (known->my_incarnation() == fresh->my_incarnation() &&
-        known->their_incarnation() == fresh->their_incarnation()) {
-      return absl::OkStatus();
-    }
+    auto is_open = IsOpen(store_, to, *fresh);
+    if (!is_open.ok()) return is_open.status();
+    if (*is_open) return absl::OkStatus();
   }
   if (absl::Status s = ReleaseManyGains(store_, to); !s.ok()) return s;
   Edit edit;
@@ -92,9 +99,10 @@ absl::Status Outgoing::BeginLife(SiteId to,
   } else {
     edit.Delete(Column::kMeta, keys::SentPair(to));
   }
-  // Incremented before the commit; an early reader makes one redundant pass.
+  if (absl::Status s = store_.Commit(edit); !s.ok()) return s;
+  // After the commit: who sees the new number sees the pages too.
   pages_taken_back_ += static_cast<uint64_t>(*taken_back);
-  return store_.Commit(edit);
+  return absl::OkStatus();
 }
 
 absl::Status Outgoing::OpenPair(const Peer& to) {
@@ -103,6 +111,13 @@ absl::Status Outgoing::OpenPair(const Peer& to) {
   proto::SentPair fresh;
   fresh.set_my_incarnation(identity->incarnation());
   fresh.set_their_incarnation(to.incarnation);
+  {
+    // Mostly it is: then nobody need wait for all stripes.
+    PairLocks pair(store_.pairs(), {to.site});
+    auto is_open = IsOpen(store_, to.site, fresh);
+    if (!is_open.ok()) return is_open.status();
+    if (*is_open) return absl::OkStatus();
+  }
   if (absl::Status s = BeginLife(to.site, fresh); !s.ok()) return s;
   return store_.Sync();
 }

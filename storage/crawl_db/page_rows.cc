@@ -9,6 +9,17 @@
 namespace gannet::storage {
 namespace {
 
+// Pages of a resting host may have been put aside or not: no record says which,
+// so both rows are deleted (Claim puts aside without touching the record).
+void DeleteFrontierRow(Store& store, Edit& edit, std::string_view page,
+                       uint8_t step)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes()) {
+  edit.Delete(Column::kFrontier, keys::ActiveFrontier(step, page));
+  if (store.rests().MayHavePagesAside(HostPartOf(page))) {
+    edit.Delete(Column::kFrontier, keys::RestingFrontier(step, page));
+  }
+}
+
 void LeaveFrontier(Store& store, Edit& edit, std::string_view page,
                    const proto::PageRecord& record)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes()) {
@@ -83,16 +94,6 @@ void EnterFrontier(Store& store, Edit& edit, std::string_view page,
   edit.Put(Column::kFrontier,
            keys::ActiveFrontier(store.StepOf(page, record), page), {});
   ++edit.delta.frontier_pages;
-}
-
-// Pages of a resting host may have been put aside or not: no record says which,
-// so both rows are deleted (Claim puts aside without touching the record).
-void DeleteFrontierRow(Store& store, Edit& edit, std::string_view page,
-                       uint8_t step) {
-  edit.Delete(Column::kFrontier, keys::ActiveFrontier(step, page));
-  if (store.rests().MayHavePagesAside(HostPartOf(page))) {
-    edit.Delete(Column::kFrontier, keys::RestingFrontier(step, page));
-  }
 }
 
 void EnterSchedule(Edit& edit, std::string_view page, proto::PageRecord& record,

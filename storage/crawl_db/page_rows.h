@@ -7,7 +7,6 @@
 // frontier's row is named by its score.
 #pragma once
 
-#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -20,15 +19,8 @@ namespace gannet::storage {
 
 class Admission;
 
-// The most that a site may hold: far more than its seeds bring, and with it
-// every sum of what is held fits.
-inline constexpr int64_t kMostCash = int64_t{1} << 62;
-
 void EnterFrontier(Store& store, Edit& edit, std::string_view page,
                    proto::PageRecord& record)
-    ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
-void DeleteFrontierRow(Store& store, Edit& edit, std::string_view page,
-                       uint8_t step)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
 void EnterSchedule(Edit& edit, std::string_view page, proto::PageRecord& record,
                    int64_t ready_ms);

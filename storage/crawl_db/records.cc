@@ -5,6 +5,7 @@
 #include "storage/crawl_db/pair_rows.h"
 #include "storage/crawl_db/sorted.h"
 #include "storage/crawl_db/store.h"
+#include "storage/engine/count.h"
 
 namespace gannet::storage {
 namespace {
@@ -113,6 +114,13 @@ absl::StatusOr<proto::ArchiveState> Records::archive_state() {
 
 absl::StatusOr<proto::SiteIdentity> Records::identity() {
   return GetIdentity(store_);
+}
+
+absl::StatusOr<proto::SiteIdentity> Records::PromisedIdentity() {
+  auto identity = GetIdentity(store_);
+  if (!identity.ok()) return identity;
+  if (absl::Status s = store_.Sync(); !s.ok()) return s;
+  return identity;
 }
 
 absl::Status Records::SetIdentity(const proto::SiteIdentity& identity) {

@@ -48,6 +48,8 @@ class Records {
   absl::Status PutHost(const HostUpdate& update);
   absl::StatusOr<proto::ArchiveState> archive_state();
   absl::StatusOr<proto::SiteIdentity> identity();
+  // The same, synced: what may be told to other sites.
+  absl::StatusOr<proto::SiteIdentity> PromisedIdentity();
   absl::Status SetIdentity(const proto::SiteIdentity& identity);
 
   // Small things that others keep here, by name: the federation's map, say.

@@ -8,8 +8,6 @@
 
 #include "absl/types/span.h"
 #include "storage/crawl_db/found.h"
-#include "storage/crawl_db/frontier.h"
-#include "storage/crawl_db/open_round.h"
 
 namespace gannet::storage {
 
@@ -35,9 +33,7 @@ inline std::vector<Found> SortedAndMerged(std::vector<Found> sorted) {
 }
 
 inline std::string_view PageOf(const PageKey& page) { return page.bytes; }
-inline std::string_view PageOf(const FrontierPage& p) { return p.page.bytes; }
 inline std::string_view PageOf(const Found& url) { return url.page.bytes; }
-inline std::string_view PageOf(const Completion& c) { return c.page.bytes; }
 
 template <typename Items>
 std::vector<std::string_view> PagesOf(const Items& items) {

@@ -226,11 +226,13 @@ absl::Status Store::Commit(Edit& edit) {
     edit.PutMessage(Column::kMeta, keys::kTotals, next.ToProto());
   }
   AddJournal(edit);
-  if (absl::Status status = engine_->Write(edit.batch); !status.ok()) {
-    SetBroken(status);
-    return status;
+  if (!edit.batch.empty()) {
+    if (absl::Status status = engine_->Write(edit.batch); !status.ok()) {
+      SetBroken(status);
+      return status;
+    }
+    ++written_;
   }
-  ++written_;
   totals_ = std::move(next);
   if (edit.journal.has_value()) journal_ = *std::move(edit.journal);
   schedule_floor_ms_ = std::min(schedule_floor_ms_, edit.earliest_ready_ms);
@@ -238,15 +240,20 @@ absl::Status Store::Commit(Edit& edit) {
   return absl::OkStatus();
 }
 
+uint64_t Store::written() const {
+  MutexLock lock(&commit_mu_);
+  return written_;
+}
+
 absl::Status Store::Sync() {
-  const uint64_t mine = written_;
+  const uint64_t mine = written();
   if (synced_ >= mine) return absl::OkStatus();
   MutexLock one_at_a_time(&sync_mu_);
   if (synced_ >= mine) return absl::OkStatus();
   // After a failure it is unknown what reached the disk, and asking once more
   // may say yes without having written anything.
   if (absl::Status s = broken(); !s.ok()) return s;
-  const uint64_t written = written_;
+  const uint64_t written = this->written();
   if (absl::Status status = engine_->Sync(); !status.ok()) {
     MutexLock lock(&commit_mu_);
     SetBroken(status);

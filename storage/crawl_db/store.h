@@ -5,9 +5,9 @@
 // the locks back and, if it promises something, calls Sync(). So nobody waits
 // for another's disk write with a lock held.
 //
-// After a failed commit the store refuses all further writes: whether the batch
-// reached the log is then unknown, and what is in memory may be older than the
-// disk. Reopening is cheap, guessing is not.
+// After a failed commit or sync the store refuses all further writes: whether
+// the batch reached the log is then unknown, and what is in memory may be older
+// than the disk. Reopening is cheap, guessing is not.
 #pragma once
 
 #include <atomic>
@@ -31,16 +31,11 @@
 #include "storage/crawl_db/rests.h"
 #include "storage/crawl_db/score.h"
 #include "storage/crawl_db/totals.h"
-#include "storage/engine/count.h"
 #include "storage/engine/ordered_store.h"
 #include "storage/engine/rocks_store.h"
 #include "storage/mutex.h"
 
 namespace gannet::storage {
-
-// Its enumerations are among those that there are: what came from a peer or
-// from the disk may hold any number.
-bool IsSound(const proto::PageRecord& record);
 
 class Store {
  public:
@@ -143,6 +138,7 @@ class Store {
   absl::Status Load() ABSL_LOCKS_EXCLUDED(commit_mu_);
   absl::Status LoadClaims();
   absl::Status LoadRests();
+  uint64_t written() const ABSL_LOCKS_EXCLUDED(commit_mu_);
   // The parts of Commit().
   static void AddHostCounts(Edit& edit);
   void AddJournal(Edit& edit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mu_);
@@ -164,15 +160,17 @@ class Store {
   BlockedPrefixes blocked_;
   std::atomic<uint64_t> block_changes_ = 0;
 
-  // So many commits are written, and synced. The first Sync() is not free: what
-  // an earlier process has written may not have been synced.
-  std::atomic<uint64_t> written_ = 1;
+  // So many commits are synced, of `written_`.
   std::atomic<uint64_t> synced_ = 0;
   Mutex sync_mu_;  // One at a time; who waits finds his own synced.
 
   mutable Mutex commit_mu_ ABSL_ACQUIRED_AFTER(sync_mu_);
   Totals totals_ ABSL_GUARDED_BY(commit_mu_);
   proto::RoundJournal journal_ ABSL_GUARDED_BY(commit_mu_);
+  // Rows can be read a moment before they are counted here: whoever reads the
+  // count waits for the commit under way. The first Sync() is not free: what an
+  // earlier process has written may not have been synced.
+  uint64_t written_ ABSL_GUARDED_BY(commit_mu_) = 1;
   absl::Status broken_ ABSL_GUARDED_BY(commit_mu_);
   int64_t schedule_floor_ms_ ABSL_GUARDED_BY(commit_mu_) = 0;
 };

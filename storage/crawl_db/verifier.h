@@ -1,4 +1,4 @@
-// Verifier is what CrawlDb::Verify() does with one snapshot (verify.cc says
+// Verifier is what Checks::Verify() does with one snapshot (verify.cc says
 // how, verify_full.cc has the part that reads everything). Not thread-safe.
 #pragma once
 

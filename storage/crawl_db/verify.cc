@@ -16,6 +16,7 @@
 
 #include "storage/crawl_db/checks.h"
 #include "storage/crawl_db/verifier.h"
+#include "storage/engine/count.h"
 
 namespace gannet::storage {
 

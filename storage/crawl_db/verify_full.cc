@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "storage/crawl_db/verifier.h"
+#include "storage/engine/count.h"
 
 namespace gannet::storage {
 

@@ -9,8 +9,6 @@
 #include <string_view>
 #include <type_traits>
 
-#include "absl/status/status.h"
-
 namespace gannet::storage {
 
 // Which column of a store: an index into the list that it was opened with. A

@@ -1,7 +1,9 @@
 #include "storage/engine/memory_store.h"
 
+#include <algorithm>
 #include <atomic>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -51,6 +53,7 @@ struct MemoryDisk::State {
   absl::Status unreadable ABSL_GUARDED_BY(mu);
   ColumnId unreadable_column ABSL_GUARDED_BY(mu){0};
   std::atomic<int64_t> seeks = 0;
+  std::function<void()> after_write ABSL_GUARDED_BY(mu);
 };
 
 namespace {
@@ -187,6 +190,9 @@ class MemoryStore : public OrderedStore {
       ColumnId column, const std::vector<std::string_view>& keys,
       const Snapshot* at) override {
     MutexLock lock(&state_->mu);
+    if (column == state_->unreadable_column && !state_->unreadable.ok()) {
+      return state_->unreadable;
+    }
     const Rows& rows = *RowsAt(column, at);
     std::vector<std::optional<std::string>> values(keys.size());
     for (size_t i = 0; i < keys.size(); ++i) {
@@ -202,14 +208,19 @@ class MemoryStore : public OrderedStore {
   }
 
   absl::Status Write(const Batch& batch) override {
-    MutexLock lock(&state_->mu);
-    if (!state_->refuses.ok()) return state_->refuses;
-    const uint64_t number =
-        state_->log.empty() ? 1 : state_->log.back().number + 1;
-    Written written{batch, number, {}};
-    Applier applier(*state_, written.undo);
-    batch.Visit(applier);
-    state_->log.push_back(std::move(written));
+    std::function<void()> after_write;
+    {
+      MutexLock lock(&state_->mu);
+      if (!state_->refuses.ok()) return state_->refuses;
+      const uint64_t number =
+          state_->log.empty() ? 1 : state_->log.back().number + 1;
+      Written written{batch, number, {}};
+      Applier applier(*state_, written.undo);
+      batch.Visit(applier);
+      state_->log.push_back(std::move(written));
+      after_write = state_->after_write;
+    }
+    if (after_write) after_write();
     return absl::OkStatus();
   }
 
@@ -315,6 +326,11 @@ void MemoryDisk::FailLookUpsWith(absl::Status status, ColumnId column) {
   MutexLock lock(&state_->mu);
   state_->unreadable = std::move(status);
   state_->unreadable_column = column;
+}
+
+void MemoryDisk::CallAfterWrites(std::function<void()> call) {
+  MutexLock lock(&state_->mu);
+  state_->after_write = std::move(call);
 }
 
 int64_t MemoryDisk::seeks() const { return state_->seeks; }

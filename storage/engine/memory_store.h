@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -39,6 +40,9 @@ class MemoryDisk {
   void FailWritesWith(absl::Status status);
   // The same for look-ups in a column.
   void FailLookUpsWith(absl::Status status, ColumnId column);
+
+  // Called by each write when others can see its rows, before it returns.
+  void CallAfterWrites(std::function<void()> call);
 
   // How often a cursor sought its place: what a read costs on a real disk.
   int64_t seeks() const;

@@ -119,7 +119,7 @@ class OrderedStore {
   virtual absl::Status Checkpoint(const std::string& to) = 0;
   // A hint: much was deleted, and readers would have to step over it.
   virtual absl::Status Flush(ColumnId column) = 0;
-  // About how much the range takes on the disk.
+  // About how much the range takes on the disk. REQUIRES: it has an end.
   virtual uint64_t ApproximateBytes(ColumnId column, const KeyRange& range) = 0;
 };
 

@@ -95,11 +95,14 @@ class RocksCursor : public Cursor {
   std::unique_ptr<rocksdb::Iterator> it_;
 };
 
+constexpr size_t kBatchHeaderBytes = 64;  // Or less.
+
 // Our batch as one of RocksDB's.
 class BatchWriter : public Batch::Visitor {
  public:
-  explicit BatchWriter(const std::vector<rocksdb::ColumnFamilyHandle*>& columns)
-      : columns_(columns) {}
+  BatchWriter(const std::vector<rocksdb::ColumnFamilyHandle*>& columns,
+              size_t bytes)
+      : batch(bytes), columns_(columns) {}
 
   void Put(ColumnId column, std::string_view key,
            std::string_view value) override {
@@ -223,7 +226,7 @@ class RocksStore : public OrderedStore {
 
   absl::Status Write(const Batch& batch) override {
     DoNotCountComparisons();
-    BatchWriter writer(columns_);
+    BatchWriter writer(columns_, batch.bytes() + kBatchHeaderBytes);
     batch.Visit(writer);
     rocksdb::WriteOptions options;
     // Batches are written in key order, column by column.

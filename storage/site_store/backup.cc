@@ -255,6 +255,7 @@ absl::StatusOr<BackupSize> SiteStore::BackUp(const std::string& folder) {
   absl::StatusOr<proto::ArchiveState> state = proto::ArchiveState();
   {
     MutexLock lock(&complete_mu_);
+    if (absl::Status broken = Broken(); !broken.ok()) return broken;
     state = crawl_db_->records().archive_state();
     if (!state.ok()) return state.status();
     if (absl::Status s = crawl_db_->Checkpoint(checkpoint); !s.ok()) return s;

@@ -133,6 +133,8 @@ absl::Status SiteStore::Broken() {
 
 absl::Status SiteStore::FinishArchiveFile() {
   MutexLock lock(&complete_mu_);
+  // What is in the DB may not be on the disk, and then ends no file.
+  if (absl::Status broken = Broken(); !broken.ok()) return broken;
   // Not a Sync(): only what the DB holds by now may end a file.
   absl::StatusOr<proto::ArchiveState> known =
       crawl_db_->records().archive_state();

@@ -67,7 +67,7 @@ class SiteStore {
   // kResourceExhausted: disk full.
   absl::StatusOr<BackupSize> BackUp(const std::string& folder);
 
-  // CrawlDb::Verify, and I2: each archive position of the pages looked at leads
+  // Checks::Verify, and I2: each archive position of the pages looked at leads
   // to a readable record of that URL, or to a file that the operator released.
   // One at a time, whoever asks: others wait.
   absl::StatusOr<std::vector<Check>> Verify(bool full)

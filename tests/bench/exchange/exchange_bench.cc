@@ -26,12 +26,12 @@
 #include "federation/exchange/greeting.h"
 #include "federation/exchange/pump.h"
 #include "federation/map/map_changes.h"
+#include "federation/ownership/ownership.h"
 #include "federation/peers/peer_client.h"
 #include "federation/peers/peer_server.h"
 #include "tests/bench/exchange/recorded_crawl.h"
 #include "tests/federation/peers/put_only_verbs.h"
 #include "tests/temporary_folder.h"
-#include "federation/ownership/ownership.h"
 
 namespace gannet::bench {
 namespace {

@@ -13,9 +13,9 @@
 #include "federation/exchange/greeting.h"
 #include "federation/exchange/zstd_frame.h"
 #include "federation/map/map_changes.h"
+#include "federation/ownership/ownership.h"
 #include "storage/url/surt.h"
 #include "tests/temporary_folder.h"
-#include "federation/ownership/ownership.h"
 
 namespace gannet::federation {
 namespace {
@@ -159,7 +159,8 @@ class PumpTest : public testing::Test {
       const auto url = storage::Url::Parse(
           fmt::format("http://d{}-{}.example/{}", i, salt, i));
       PageKey page = storage::PageKeyOf(*url);
-      if (Ownership(*tokyo_.maps->view()).OwnerOf(page.bytes) == kParis) return page;
+      if (Ownership(*tokyo_.maps->view()).OwnerOf(page.bytes) == kParis)
+        return page;
     }
   }
   // Puts URLs into Tokyo's outbox, as if a third site had sent them.

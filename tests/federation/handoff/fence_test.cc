@@ -71,8 +71,8 @@ TEST_F(FenceTest, WhatMovedWaitsForTheSiteThatHadIt) {
     const std::string host = Host(i);
     EXPECT_FALSE(none(host));
     EXPECT_EQ(all(host), Ownership(*view).IsMine(host));
-    EXPECT_EQ(one(host),
-              Ownership(*view).IsMine(host) && Ownership(*view).PreviousOwnerOf(host) == kParis);
+    EXPECT_EQ(one(host), Ownership(*view).IsMine(host) &&
+                             Ownership(*view).PreviousOwnerOf(host) == kParis);
     moved += one(host) ? 1 : 0;
     // What stays is not held up, and what has moved is not crawled.
     EXPECT_EQ(tokyo(host), Ownership(*view).OwnerOf(host) == kTokyo);
@@ -90,8 +90,8 @@ TEST_F(FenceTest, InHasteAllMustHaveCompleted) {
     const std::string host = Host(i);
     EXPECT_EQ(all(host), Ownership(*view).IsMine(host));
     // Its own of old go on.
-    EXPECT_EQ(none(host),
-              Ownership(*view).IsMine(host) && Ownership(*view).PreviousOwnerOf(host) == kTokyo);
+    EXPECT_EQ(none(host), Ownership(*view).IsMine(host) &&
+                              Ownership(*view).PreviousOwnerOf(host) == kTokyo);
     held_up += all(host) && !none(host) ? 1 : 0;
   }
   EXPECT_GT(held_up, 10);

@@ -9,8 +9,8 @@
 
 #include "federation/handoff/fence.h"
 #include "federation/map/map_changes.h"
-#include "tests/temporary_folder.h"
 #include "federation/ownership/ownership.h"
+#include "tests/temporary_folder.h"
 
 namespace gannet::federation {
 namespace {
@@ -104,7 +104,8 @@ class HandOffTest : public testing::Test {
       std::vector<PageKey> pages;
       for (int h = 0; h < hosts; ++h) {
         for (int p = 0; p < pages_each; ++p) {
-          if (Ownership(*view).IsMine(PageOf(h, p).bytes)) pages.push_back(PageOf(h, p));
+          if (Ownership(*view).IsMine(PageOf(h, p).bytes))
+            pages.push_back(PageOf(h, p));
         }
       }
       ASSERT_TRUE(site->db->incoming().Inject(pages, kNow).ok());
@@ -147,7 +148,8 @@ class HandOffTest : public testing::Test {
       }
       delivery.complete_for = cut.batch.complete_for();
       for (const proto::MovedPage& page : cut.batch.pages()) {
-        if (!Ownership(*view).IsMine(page.page())) receiver.hand_off->WalkAgain();
+        if (!Ownership(*view).IsMine(page.page()))
+          receiver.hand_off->WalkAgain();
       }
       for (const proto::FoundUrl& url : cut.batch.urls()) {
         const storage::Found found{PageKey{url.page()}, url.cash()};
@@ -394,7 +396,8 @@ TEST_F(HandOffTest, OneThatIsAwayDoesNotHoldUpTheOthers) {
   EXPECT_TRUE(paris_.db->records()
                   .ScanPages({},
                              [&](std::string_view page, const auto&) {
-                               EXPECT_EQ(Ownership(*view).OwnerOf(page), SiteId{3});
+                               EXPECT_EQ(Ownership(*view).OwnerOf(page),
+                                         SiteId{3});
                                return true;
                              })
                   .ok());
@@ -463,7 +466,8 @@ TEST_F(HandOffTest, WhoGetsPagesIsToldCompleteThoughOthersAreAway) {
   EXPECT_TRUE(paris_.db->records()
                   .ScanPages({},
                              [&](std::string_view page, const auto&) {
-                               EXPECT_EQ(Ownership(*view).OwnerOf(page), SiteId{3});
+                               EXPECT_EQ(Ownership(*view).OwnerOf(page),
+                                         SiteId{3});
                                return true;
                              })
                   .ok());
@@ -596,7 +600,8 @@ TEST_F(HandOffTest, SoItDoesWhenItWasOnlyAwayAndNothingMoves) {
   const auto view = MapView::Create(settled, "oslo").value();
   std::vector<PageKey> pages;
   for (int h = 0; h < 40; ++h) {
-    if (Ownership(*view).IsMine(PageOf(h, 0).bytes)) pages.push_back(PageOf(h, 0));
+    if (Ownership(*view).IsMine(PageOf(h, 0).bytes))
+      pages.push_back(PageOf(h, 0));
   }
   ASSERT_FALSE(pages.empty());
   ASSERT_TRUE(tokyo_.db->incoming().Inject(pages, kNow).ok());

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "federation/map/map_changes.h"
-#include "tests/temporary_folder.h"
 #include "federation/ownership/ownership.h"
+#include "tests/temporary_folder.h"
 
 namespace gannet::federation {
 namespace {
@@ -110,7 +110,8 @@ int CountLost(const Losses::List& list, const Map& now, const Map& before,
   for (int h = 0; h < 1000; ++h) {
     const bool is_lost = lost.Contains(PageOf(h).bytes);
     pages += is_lost;
-    EXPECT_TRUE(is_lost || Ownership(*view).OwnerOf(PageOf(h).bytes) != site) << h;
+    EXPECT_TRUE(is_lost || Ownership(*view).OwnerOf(PageOf(h).bytes) != site)
+        << h;
   }
   return pages;
 }

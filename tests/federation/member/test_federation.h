@@ -19,10 +19,10 @@
 
 #include "absl/time/clock.h"
 #include "federation/member/membership.h"
+#include "federation/ownership/ownership.h"
 #include "storage/url/canonical.h"
 #include "storage/url/filter.h"
 #include "tests/temporary_folder.h"
-#include "federation/ownership/ownership.h"
 
 namespace gannet::federation {
 
@@ -228,7 +228,8 @@ class FederationTest : public testing::Test {
   std::string UrlOf(TestSite& site, int number = 0) {
     for (int i = 0, found = 0;; ++i) {
       const std::string url = fmt::format("http://host{}.example/", i);
-      if (Ownership(*site->maps().view()).IsMine(KeyOf(url).bytes) && found++ == number) {
+      if (Ownership(*site->maps().view()).IsMine(KeyOf(url).bytes) &&
+          found++ == number) {
         return url;
       }
     }

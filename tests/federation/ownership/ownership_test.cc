@@ -72,8 +72,8 @@ TEST(OwnerFinderTest, ItSaysOfPageAfterPageWhatOwnershipSays) {
   for (int i = 0; i < 300; ++i) {
     const std::string page = Page(i / 3) + std::to_string(i % 3);
     const auto expected = Ownership(*view).OwnerOf(page);
-    EXPECT_EQ(owner(page), Ownership(*view).IsMine(page) ? std::nullopt
-                                                         : expected);
+    EXPECT_EQ(owner(page),
+              Ownership(*view).IsMine(page) ? std::nullopt : expected);
   }
 }
 

@@ -7,8 +7,8 @@
 #include <map>
 
 #include "federation/map/map_changes.h"
-#include "tests/temporary_folder.h"
 #include "federation/ownership/ownership.h"
+#include "tests/temporary_folder.h"
 
 namespace gannet::jobs {
 namespace {
@@ -177,7 +177,8 @@ TEST_F(GenerateTest, DeferredUrlsOfAnotherSiteGoToItsOutbox) {
   EXPECT_EQ(db_->totals().deferred_urls, 0);
   int mine = 0;
   for (const std::string& url : urls) {
-    const bool is_mine = federation::Ownership(*settings.map).IsMine(KeyOf(url).bytes);
+    const bool is_mine =
+        federation::Ownership(*settings.map).IsMine(KeyOf(url).bytes);
     mine += is_mine ? 1 : 0;
     EXPECT_EQ(db_->records().GetPage(KeyOf(url)).ok(), is_mine) << url;
   }

@@ -12,9 +12,9 @@
 #include <set>
 
 #include "federation/map/map_changes.h"
+#include "federation/ownership/ownership.h"
 #include "jobs/update/target_sums.h"
 #include "tests/temporary_folder.h"
-#include "federation/ownership/ownership.h"
 
 namespace gannet::jobs {
 namespace {
@@ -243,7 +243,8 @@ class FederatedUpdateTest : public UpdateTest {
   std::map<std::string, int64_t> TargetsOf(uint32_t site) const {
     std::map<std::string, int64_t> targets;
     for (const auto& [page, cash] : sums_) {
-      if (federation::Ownership(*map_).OwnerOf(page) == storage::SiteId{site}) targets[page] = cash;
+      if (federation::Ownership(*map_).OwnerOf(page) == storage::SiteId{site})
+        targets[page] = cash;
     }
     return targets;
   }
