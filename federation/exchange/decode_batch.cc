@@ -53,7 +53,7 @@ class Columns {
   }
 
  private:
-  // Beyond this point the number of URLs is one for which there are bytes.
+  // From here on the input is long enough for that number of URLs.
   absl::Status ReadCount() {
     uint64_t count = 0;
     if (!TakeVarint(rest_, std::numeric_limits<uint64_t>::max(), count)) {

@@ -55,7 +55,8 @@ class Columns {
     return absl::OkStatus();
   }
 
-  // A key has the bucket of another day: all are to be written anew, Rekeyed().
+  // A key has a bucket of an older public suffix list: all URLs must be
+  // Rekeyed() and written anew.
   bool is_stale() const { return is_stale_; }
 
   // REQUIRES: !is_stale().
@@ -85,9 +86,9 @@ class Columns {
   std::string shared_, rests_, cash_, depths_, redirects_;
 };
 
-// The same URLs by the public suffix list of today: since they came into the
-// outbox, a domain may have got another bucket. Then the order is another one,
-// and a URL that was found before and after that is there twice.
+// The same URLs with the buckets of the current public suffix list: since they
+// came into the outbox, a domain may have got another bucket. That changes the
+// order, and a URL that was found both before and after it is there twice.
 // REQUIRES: Columns have taken them all.
 std::vector<storage::Found> Rekeyed(std::vector<storage::Found> urls) {
   BucketFinder buckets;

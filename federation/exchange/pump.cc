@@ -31,7 +31,7 @@ class Pump::Session {
     return pump_.crawl_db_.totals().outbox_urls.contains(pump_.to_);
   }
   absl::Status Write(const storage::OutboxCut& cut);
-  // Waits for the receiver's next word.
+  // Waits for the receiver's next answer.
   absl::Status Hear();
   absl::Status Heed(uint64_t last);
 
@@ -124,14 +124,14 @@ absl::Status Pump::Session::Send(const std::atomic<bool>& stop) {
         if (absl::Status s = Write(cut); !s.ok()) return s;
       }
       if (!cuts->empty()) continue;
-      // Most looks find nothing, and to cut takes all locks.
+      // Most looks find nothing, and CutOutbox() takes a lock to look.
       auto cut = HasOutbox() ? pump_.crawl_db_.outgoing().CutOutbox(
                                    peer_, settings.urls_of_batch,
                                    settings.bytes_of_batch, &cursor_)
                              : absl::NotFoundError("the outbox is empty");
       if (cut.ok()) {
-        // If somebody has cut in between, both are read in the next turn: they
-        // go out in the order of their numbers.
+        // If another thread has cut a batch in between, the next turn reads
+        // both: batches are sent in the order of their numbers.
         if (cut->sequence != written_ + 1) continue;
         if (absl::Status s = Write(*cut); !s.ok()) return s;
         continue;

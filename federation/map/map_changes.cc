@@ -53,8 +53,8 @@ void SetShares(const Map& map, MapPlacement& placement) {
   }
 }
 
-// Channels move to where `placement` has them. The one before the first of
-// several moves at once stays the previous one: what has not moved yet is
+// Channels move to where `placement` has them. If a hand-off is still running,
+// its previous placement stays the previous one: what has not moved yet is
 // there.
 void Place(Map& next, const MapPlacement& placement) {
   if (IsSame(next.placement(), placement)) return;

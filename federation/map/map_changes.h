@@ -58,8 +58,8 @@ absl::StatusOr<Map> FinishHandOff(const Map& map);
 absl::StatusOr<Map> Block(const Map& map, std::string_view domain);
 absl::StatusOr<Map> Unblock(const Map& map, std::string_view domain);
 absl::StatusOr<Map> Pause(const Map& map, bool paused);
-// `name` becomes the registrar, in a new term. `highest_epoch` is what it has
-// heard of from anybody.
+// `name` becomes the registrar, in a new term. `highest_epoch` is the highest
+// that it has heard of.
 absl::StatusOr<Map> Adopt(const Map& map, std::string_view name,
                           uint64_t highest_epoch);
 

@@ -30,12 +30,12 @@ class MapView {
   // That crawl: those that were only invited do not count.
   size_t active_sites() const { return peers_.size() + (self_ != nullptr); }
 
-  // Where a page goes; nothing if its key has no host, which no page of ours
-  // is without.
+  // The page's owner; nullopt if its key has no host, which no stored key
+  // lacks.
   std::optional<storage::SiteId> OwnerOf(std::string_view page) const;
   bool IsMine(std::string_view page) const;
-  // Who had it before the last change that moved channels; nothing if that is
-  // over, or if that site is gone.
+  // Who owned it before the last change that moved channels; nullopt if that
+  // hand-off is over, or if that site is gone.
   std::optional<storage::SiteId> PreviousOwnerOf(std::string_view page) const;
 
  private:

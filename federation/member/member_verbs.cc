@@ -21,7 +21,8 @@ absl::StatusOr<storage::Peer> Membership::CheckCaller(
   if (view == nullptr) {
     return absl::FailedPreconditionError("this site is in no federation (yet)");
   }
-  // Who it is comes first: nothing is done for whoever poses as another.
+  // The identity is checked first: nothing is done for a caller that poses as
+  // another site.
   const auto names_itself = [&] {
     const proto::MapSite* site = FindSite(view->map(), greeting.site());
     return !caller.is_secured ||
@@ -30,8 +31,9 @@ absl::StatusOr<storage::Peer> Membership::CheckCaller(
   };
   if (names_itself() && greeting.federation() == view->map().federation() &&
       IsNewer(greeting.term(), greeting.epoch(), view->map())) {
-    // It goes by a newer map. That is fetched from itself, if it is known; a
-    // site that only the newer map knows tries again in a moment.
+    // The caller has a newer map. It is fetched from the caller, if this site
+    // knows it; a caller that only the newer map has must try again in a
+    // moment.
     const auto neighbour = NeighbourOf(greeting.site());
     if (neighbour == nullptr) {
       for (const auto& [id, other] : neighbours()) other->BeatNow();
@@ -72,7 +74,7 @@ absl::StatusOr<PutPair> Membership::OpenPut(const Caller& caller,
   if (!peer.ok()) return peer.status();
   auto own = Greeting();
   if (!own.ok()) return own.status();
-  // It would refuse each batch: they need not come.
+  // The receiver would refuse each batch, so do not let the stream begin.
   if (absl::Status s = receiver_.CheckOwnRules(*maps_.view()); !s.ok()) {
     return s;
   }
@@ -123,7 +125,7 @@ absl::Status Membership::Take(const PutPair& pair, const peers::Batch& batch,
 }
 
 void Membership::OnCut(const std::optional<storage::Peer>& from) {
-  // Who never greeted is a stranger.
+  // A caller that never greeted is a stranger.
   ++(from.has_value() ? cut_streams_ : refused_);
 }
 

@@ -38,7 +38,7 @@ class RegistrarMap : public MapKeeper {
   // As the registrar, for another site. Returns the map that there is then.
   // kFailedPrecondition: another site is the registrar; or this one was
   // restored, and has not joined again: then it takes nothing but that.
-  // kAborted: the map is another than the caller thinks.
+  // kAborted: the map is no longer the one that the caller changed.
   absl::StatusOr<Map> Take(uint64_t expected_term, uint64_t expected_epoch,
                            const Map& next) ABSL_LOCKS_EXCLUDED(take_mu_);
 
