@@ -101,8 +101,8 @@ absl::Status BatchReceiver::CheckSender(const storage::Peer& from,
   }
   if (IsNewer(batch.term(), batch.epoch(), view->map())) {
     return absl::AbortedError(fmt::format(
-        "the batch is of epoch {}, and this site's map of {}: the newer one "
-        "has to be fetched first",
+        "the batch is of epoch {}, but this site's map is of epoch {}: it has "
+        "to fetch the newer one first",
         batch.epoch(), view->map().epoch()));
   }
   return CheckOwnRules(*view);
@@ -218,7 +218,7 @@ absl::StatusOr<uint64_t> BatchReceiver::UnpackMoved(
   // This site's map is not older than the sender's.
   if (batch.complete_for() > Stamp(view.map())) {
     return absl::InvalidArgumentError(
-        "a batch says that it is complete for a change that is to come");
+        "a batch says \"complete\" for a change that is not made yet");
   }
   delivery.complete_for = batch.complete_for();
   uint64_t foreign = 0;

@@ -27,7 +27,7 @@ class Columns {
     }
     if (cash < 0) return Wrong("its cash is below 0");
     if (cash > std::numeric_limits<int64_t>::max() - total_cash_) {
-      return Wrong("all cash together is above 63 bits");
+      return Wrong("the sum of all cash exceeds 63 bits");
     }
     total_cash_ += cash;
     if (bucket != storage::BucketOf(page)) is_stale_ = true;
@@ -36,7 +36,7 @@ class Columns {
       return absl::OkStatus();
     }
     if (count_ > 0 && page <= last_page_) {
-      return Wrong("its key does not follow the one before");
+      return Wrong("its key is not greater than the one before");
     }
 
     const std::string_view last = storage::SurtOf(last_page_);

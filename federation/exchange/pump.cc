@@ -59,8 +59,8 @@ absl::Status Pump::Session::Greet() {
   if (!peer.ok()) return peer.status();
   if (peer->site != pump_.to_) {
     return absl::PermissionDeniedError(fmt::format(
-        "site {} answers where site {} should",
-        static_cast<uint32_t>(peer->site), static_cast<uint32_t>(pump_.to_)));
+        "site {} answers instead of site {}", static_cast<uint32_t>(peer->site),
+        static_cast<uint32_t>(pump_.to_)));
   }
   peer_ = *peer;
   if (absl::Status s = pump_.crawl_db_.outgoing().OpenPair(peer_); !s.ok())

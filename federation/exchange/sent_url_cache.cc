@@ -147,7 +147,7 @@ std::string SentUrlCache::Snapshot() const {
 absl::Status SentUrlCache::Restore(std::string_view snapshot) {
   Empty();
   if (snapshot.size() < kHeaderBytes || !snapshot.starts_with(kMagic)) {
-    return Damaged("does not begin as one");
+    return Damaged("its first bytes are wrong");
   }
   Reader reader(snapshot.substr(kMagic.size()));
   // Another version may have another checksum, so its number comes first.
@@ -158,7 +158,7 @@ absl::Status SentUrlCache::Restore(std::string_view snapshot) {
   }
   const auto checksum = reader.Take<uint64_t>();
   if (XXH3_64bits(reader.rest().data(), reader.rest().size()) != checksum) {
-    return Damaged("checksum is wrong");
+    return Damaged("its checksum is wrong");
   }
   if (const auto slots = reader.Take<uint64_t>(); slots != table_.slots()) {
     return absl::FailedPreconditionError(fmt::format(
@@ -179,7 +179,7 @@ absl::Status SentUrlCache::Restore(std::string_view snapshot) {
   // contents, too.
   if (next_salt >= kSalts || reader.short_of_bytes() ||
       reader.rest().size() != table_.slots() * sizeof(uint32_t)) {
-    return Damaged("does not add up");
+    return Damaged("its contents contradict each other");
   }
   std::vector<uint32_t> contents(table_.slots());
   for (uint32_t& slot : contents) slot = reader.Take<uint32_t>();

@@ -48,7 +48,8 @@ absl::StatusOr<std::string> DecompressZstd(std::string_view frame,
                                            size_t most) {
   // zstd would also read its legacy formats, with code that checks no bounds.
   if (!frame.starts_with("\x28\xb5\x2f\xfd")) {
-    return absl::InvalidArgumentError("not a zstd frame: another beginning");
+    return absl::InvalidArgumentError(
+        "not a zstd frame: its first bytes are wrong");
   }
   const std::unique_ptr<ZSTD_DCtx, Free> context(ZSTD_createDCtx());
   Require(context != nullptr);
@@ -81,7 +82,7 @@ absl::StatusOr<std::string> DecompressZstd(std::string_view frame,
     }
     if (left == 0) {
       if (in.pos != in.size) {
-        return absl::InvalidArgumentError("bytes behind the zstd frame");
+        return absl::InvalidArgumentError("bytes after the zstd frame");
       }
       bytes.resize(size);
       return bytes;

@@ -130,7 +130,7 @@ absl::StatusOr<Map> Invite(const Map& map, std::string_view name) {
   if (absl::Status s = CheckSiteName(name); !s.ok()) return s;
   if (FindSite(map, name) != nullptr) {
     return absl::AlreadyExistsError(fmt::format(
-        "'{}' is a site of the federation, or invited, already", name));
+        "'{}' is already a site of the federation, or invited", name));
   }
   if (map.sites_size() >= kMostSites || map.last_site_id() >= kLastSiteId) {
     return absl::FailedPreconditionError(
@@ -158,10 +158,9 @@ absl::StatusOr<Map> Join(const Map& map, const Applicant& applicant,
   if (!is_new && known->incarnation() != applicant.incarnation &&
       known->incarnation() != replaces) {
     return absl::AlreadyExistsError(fmt::format(
-        "'{}' is a member already, and this is another copy of it; if that one "
+        "'{}' is already a member, and this is another copy of it; if that one "
         "is gone for good, remove it ('gannet federation remove {}') and "
-        "invite "
-        "this one",
+        "invite this one",
         applicant.name, applicant.name));
   }
   if (is_new) {
@@ -192,7 +191,7 @@ absl::StatusOr<Map> Leave(const Map& map, std::string_view name) {
   if (site->state() == MapSite::LEAVING) return map;
   if (map.placement().shares_size() < 2) {
     return absl::FailedPreconditionError(fmt::format(
-        "'{}' is the last site: nobody could take what it has", name));
+        "'{}' is the last site: no other site could take its channels", name));
   }
   if (map.registrar() == site->id()) {
     return absl::FailedPreconditionError(fmt::format(
@@ -337,7 +336,7 @@ absl::StatusOr<Map> Adopt(const Map& map, std::string_view name,
   if (highest_epoch >= kLastEpoch ||
       NextTerm(map.term(), site->id()) > kLastTerm) {
     return absl::InvalidArgumentError(fmt::format(
-        "epoch {} is none that a federation reaches", highest_epoch));
+        "epoch {} exceeds the maximum {}", highest_epoch, kLastEpoch - 1));
   }
   Map next = map;
   next.set_term(NextTerm(map.term(), site->id()));

@@ -127,7 +127,7 @@ Conditions Membership::AskConditions() {
         // yet.
         const auto condition = neighbour.Look().condition;
         if (!condition.has_value()) {
-          return absl::UnavailableError("its map is another one");
+          return absl::UnavailableError("it goes by another map");
         }
         reply = *condition;
         return absl::OkStatus();

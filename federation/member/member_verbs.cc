@@ -38,7 +38,7 @@ absl::StatusOr<storage::Peer> Membership::CheckCaller(
     if (neighbour == nullptr) {
       for (const auto& [id, other] : neighbours()) other->BeatNow();
       return absl::UnavailableError(
-          "that site goes by a newer map, which is being looked for");
+          "that site has a newer map, which this one is fetching; try again");
     }
     (void)neighbour->CatchUp();
     view = maps_.view();
@@ -47,12 +47,13 @@ absl::StatusOr<storage::Peer> Membership::CheckCaller(
   if (!peer.ok()) return Refuse(peer.status());
   if (view->self() != nullptr && greeting.site() == view->self()->id()) {
     return Refuse(absl::PermissionDeniedError(
-        "this is that site itself: a copy of it, or somebody who poses as it"));
+        "the caller says that it is this site: a second copy of it, or "
+        "somebody who poses as it"));
   }
   const proto::MapSite* site = FindSite(view->map(), greeting.site());
   if (caller.is_secured && caller.site_name != site->name()) {
     return Refuse(absl::PermissionDeniedError(
-        fmt::format("the certificate is {}, and the greeting is of site '{}'",
+        fmt::format("the certificate is {}, but the greeting names site '{}'",
                     caller.site_name.has_value()
                         ? "that of site '" + *caller.site_name + "'"
                         : "no site's",
@@ -188,7 +189,7 @@ absl::Status Membership::CheckOnlyLife(const peers::JoinRequest& request) {
   const auto view = maps_.view();
   if (view == nullptr) return absl::OkStatus();
   if (request.process() == 0) {
-    return absl::InvalidArgumentError("a site that does not name its process");
+    return absl::InvalidArgumentError("the request names no process");
   }
   for (const proto::MapSite& site : view->map().sites()) {
     if (site.name() != request.site().name() || !IsActive(site)) continue;
