@@ -26,8 +26,8 @@ struct Outcome {
 };
 
 // `was_conditional`: the request had a validator, so that 304 makes sense.
-// Whether it says anything of the host but that it is there. If not, whoever
-// looks after hosts need not read it.
+// Whether it says anything about the host but that it answers. If not, the
+// host's state does not change.
 inline bool ConcernsHost(const Response& response) {
   return response.failure != Failure::kNone || response.status == 429 ||
          response.status == 503;

@@ -22,7 +22,7 @@ absl::Status Contest::AddDeferred(size_t batch) {
   std::sort(best->begin(), best->end(), [](const auto& a, const auto& b) {
     return a.page.bytes < b.page.bytes;
   });
-  // They bring nothing but what waits.
+  // They bring no cash but what waits deferred.
   for (storage::Found& url : *best) url.cash = 0;
   for (size_t from = 0; from < best->size(); from += batch) {
     const auto urls = absl::MakeConstSpan(*best).subspan(from, batch);
