@@ -371,8 +371,8 @@ void Fetcher::CouldNotBeReached(HostState& state) {
     return;
   }
   error_ = absl::FailedPreconditionError(fmt::format(
-      "the last {} hosts could not be reached, none of them: is this machine's "
-      "network up (DNS, proxy, connect_to)? The round stays open; if they are "
+      "none of the last {} hosts could be reached: is this machine's network "
+      "up (DNS, proxy, connect_to)? The round stays open; if the hosts are "
       "really gone, run again and it goes on",
       unreachable_hosts_));
 }

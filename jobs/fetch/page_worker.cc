@@ -128,7 +128,7 @@ void PageWorker::Follow(const Answer& answer, const std::string& location,
       settings_.canonicaliser->Canonicalise(location, &answer.url, target);
   if (outcome != storage::UrlOutcome::kOk) {
     Fail(answer, kind::kLocation,
-         fmt::format("moved to a URL that is none ({})",
+         fmt::format("moved to an invalid URL ({})",
                      storage::UrlOutcomeName(outcome)),
          /*try_again=*/false, {}, completion);
     return;

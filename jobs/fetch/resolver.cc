@@ -65,8 +65,8 @@ absl::Status Check(const ResolverSettings& settings) {
   for (const std::string& server : settings.servers) {
     if (!IsServer(server)) {
       return refuse(
-          fmt::format("\"{}\" is no DNS server; write ADDRESS or ADDRESS:PORT, "
-                      "like 192.0.2.1:53",
+          fmt::format("\"{}\" is not a DNS server; write ADDRESS or "
+                      "ADDRESS:PORT, like 192.0.2.1:53",
                       server));
     }
   }

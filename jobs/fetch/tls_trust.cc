@@ -102,8 +102,8 @@ absl::Status TlsTrust::CheckStillThere() {
   const absl::Status status = Refresh();
   if (status.ok()) return status;
   return absl::FailedPreconditionError(fmt::format(
-      "the certificates that https servers are judged by are those of before: "
-      "{} now. Put the file right: after a restart it is needed",
+      "https servers are still checked by the certificates that were read "
+      "before: now {}. Correct the file: the next restart needs it",
       std::string(status.message())));
 }
 
