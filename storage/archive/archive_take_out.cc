@@ -40,7 +40,7 @@ absl::StatusOr<std::string> ReadHead(WarcReader& reader) {
   return head;
 }
 
-// Where the record that the reader stands at leads; mostly nowhere. A page's
+// The links of the reader's current record; most records have none. A page's
 // outlinks have a record of their own. A redirect has none: its target is in
 // the response itself.
 absl::StatusOr<PageLinks> LinksOf(WarcReader& reader) {
@@ -120,7 +120,7 @@ absl::StatusOr<std::unique_ptr<WarcReader>> Archive::ReaderAt(FileNumber number,
     source = FileSource(PathOf(base, kWarcSuffix), place->end);
   }
   if (absl::IsNotFound(source.status())) {
-    place = PlaceOf(number);  // Released meanwhile?
+    place = PlaceOf(number);  // Was it released meanwhile?
     return place.ok() ? Lost(number) : place.status();
   }
   if (!source.ok()) return source.status();
@@ -330,7 +330,7 @@ absl::Status Archive::TakeAway(const std::filesystem::path& from,
     return Remove(from);
   }
   if (error) return DiskError(error.value(), "move", from);
-  // It has left: whether its new folder can be synced no longer matters here.
+  // The file has been moved, so an error of syncing its new folder is ignored.
   SyncFolder(to).IgnoreError();
   return absl::OkStatus();
 }

@@ -118,8 +118,8 @@ absl::StatusOr<int64_t> Blocks::TakeOut(std::string_view domain) {
   return moved;
 }
 
-// A page that another entry of the list still blocks stays out. The others are
-// again what they were, but for their cash, which the root has paid out since.
+// A page that another entry of the list still blocks stays out. The other pages
+// are restored except for their cash, which the root has paid out since.
 absl::StatusOr<int64_t> Blocks::PutBack(std::string_view domain) {
   const absl::StatusOr<std::string> prefix = BlockedPrefix(domain);
   if (!prefix.ok()) return prefix.status();

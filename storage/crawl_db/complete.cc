@@ -12,7 +12,8 @@
 namespace gannet::storage {
 namespace {
 
-// Everything of the outcome but what is the DB's own.
+// Copies the outcome into the record, except the fields that the DB itself
+// keeps.
 void TakeOutcome(const Completion& completion, proto::PageRecord& record) {
   proto::PageRecord next = completion.outcome;
   next.set_version(1);

@@ -18,8 +18,8 @@ absl::StatusOr<int64_t> HostPages(Store& store, const HostKey& host);
 absl::Status AddHost(Store& store, Edit& edit, const HostUpdate& update,
                      bool by_wake = false)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
-// Of two records of a host each has seen what the other has not: what is kept
-// is what makes the crawler more careful, and what lasts longer.
+// Each of two records of a host has seen what the other has not: keeps the
+// values that make the crawler more careful, and those that last longer.
 absl::Status AddMovedHost(Store& store, Edit& edit, const HostUpdate& update)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
 // Takes a host's rows out, and returns its record; one that was never written
@@ -27,7 +27,7 @@ absl::Status AddMovedHost(Store& store, Edit& edit, const HostUpdate& update)
 absl::StatusOr<proto::HostRecord> TakeHost(Store& store, Edit& edit,
                                            const HostKey& host)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
-// A rest that is no time (rests.h) means nothing to another site.
+// A sentinel (rests.h) in the rest means nothing to another site.
 int64_t RestOf(const proto::HostRecord& record);
 
 }  // namespace gannet::storage

@@ -71,8 +71,8 @@ absl::Status Store::LoadClaims() {
 }
 
 absl::Status Store::LoadRests() {
-  // A host rests while the schedule holds it, though its time may be past:
-  // WakeDue ends a rest, nothing else.
+  // A host rests while the schedule holds it, even after its time has passed:
+  // only WakeDue ends a rest.
   const auto rest = Scan(Column::kSchedule, "h");
   for (rest->Seek("h"); rest->Valid(); rest->Next()) {
     int64_t until_ms = 0;
