@@ -136,7 +136,7 @@ absl::StatusOr<ArchivedRecord> Archive::Read(const Position& position) {
   if (!found.ok()) return InFile(found.status(), where);
   if (!*found) {
     return absl::DataLossError(
-        fmt::format("{}: nothing at offset {}", where, position.offset));
+        fmt::format("{}: no record at offset {}", where, position.offset));
   }
   ArchivedRecord record;
   record.header = (*reader)->header();
@@ -162,7 +162,7 @@ absl::StatusOr<std::vector<std::string>> Archive::ReadOutlinks(
   if (!found.ok()) return InFile(found.status(), where);
   if (!*found) {
     return absl::DataLossError(
-        fmt::format("{}: nothing at offset {}", where, position.offset));
+        fmt::format("{}: no record at offset {}", where, position.offset));
   }
   const std::string_view id = (*response)->header().Get("WARC-Record-ID");
 

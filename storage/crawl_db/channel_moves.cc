@@ -23,7 +23,7 @@ absl::StatusOr<PagesCut> ChannelMoves::CutPages(const Peer& to,
   std::vector<std::string_view> names;
   for (const HostKey& host : hosts) {
     if (!IsHostKey(host.bytes)) {
-      return absl::InvalidArgumentError("no key of a host");
+      return absl::InvalidArgumentError("not the key of a host");
     }
     names.push_back(host.bytes);
   }

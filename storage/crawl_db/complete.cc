@@ -94,7 +94,7 @@ void CountOutcome(const Completion& completion, proto::RoundCounts& counts) {
 
 absl::Status CheckCompletion(const Completion& completion) {
   if (!proto::PageState_IsValid(completion.outcome.state())) {
-    return absl::InvalidArgumentError("an outcome has no known state");
+    return absl::InvalidArgumentError("an outcome has an unknown state");
   }
   for (const PageKey& target : completion.outlinks) {
     if (!IsPageKey(target.bytes)) {

@@ -31,14 +31,15 @@ absl::Status CheckMoved(const Delivery& delivery) {
   for (const proto::MovedPage& page : delivery.moved) {
     if (!IsPageKey(page.page()) || page.record().cash() < 0 ||
         !IsSound(page.record())) {
-      return absl::InvalidArgumentError("a page that moves cannot be one");
+      return absl::InvalidArgumentError(
+          "moved page has an invalid key, cash or record");
     }
     moved.insert(page.page());
   }
   for (const Found& url : delivery.mine) {
     if (moved.contains(url.page.bytes)) {
       return absl::InvalidArgumentError(
-          "a page is sent as found, and moves in the same batch");
+          "one batch has a page both as a found URL and as a moved page");
     }
   }
   std::set<std::string_view> hosts;
@@ -109,7 +110,8 @@ absl::Status CheckRoomFor(Store& store, int64_t received) {
   if (received >= 0 && store.totals().Held() <= kMostCash - received) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError("more cash sent than a web can have");
+  return absl::InvalidArgumentError(
+      "the batch would raise the cash of this site above the maximum");
 }
 
 }  // namespace
@@ -253,14 +255,14 @@ absl::StatusOr<Receipt> Incoming::Apply(Delivery delivery,
   if (delivery.sequence <= pair->last()) return receipt;  // It came before.
   if (delivery.sequence != pair->last() + 1) {
     return absl::OutOfRangeError(
-        fmt::format("batch {} came, and {} is the next to be taken",
-                    delivery.sequence, pair->last() + 1));
+        fmt::format("received batch {}, expected batch {}", delivery.sequence,
+                    pair->last() + 1));
   }
   const int64_t brought = Sum(edit.delta.received, edit.delta.taken_over);
   if (absl::Status s = CheckRoomFor(store_, brought); !s.ok()) return s;
   if (delivery.cash_so_far != Sum(pair->cash(), brought)) {
     return absl::InvalidArgumentError(fmt::format(
-        "batch {} brings {} units of cash, and the sender says {}",
+        "batch {} has {} units of cash, but the sender says {}",
         delivery.sequence, brought, Sum(delivery.cash_so_far, -pair->cash())));
   }
   AdmissionLimits limits;

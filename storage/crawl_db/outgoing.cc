@@ -192,13 +192,13 @@ absl::Status Outgoing::Acknowledge(const Peer& by, uint64_t last) {
   if (!pair.ok()) return pair.status();
   if (last > pair->cut()) {
     return absl::InvalidArgumentError(fmt::format(
-        "batch {} is acknowledged, and {} was the last that was sent", last,
+        "batch {} was acknowledged, but the last that was sent is {}", last,
         pair->cut()));
   }
   if (last < pair->acknowledged()) {
     return absl::DataLossError(fmt::format(
-        "that site had batch {}, and now {} is the last that it has: an old "
-        "copy of it, that was not restored with 'gannet restore'",
+        "that site had batch {}, and now says that its last is {}: it is an "
+        "old copy that was not restored with 'gannet restore'",
         pair->acknowledged(), last));
   }
   Edit edit;

@@ -105,9 +105,9 @@ absl::Status Store::SetOrder(std::optional<Order> wanted) {
   if (!wanted.has_value() || *wanted == order_) return absl::OkStatus();
   if (totals().KnownPages() > 0) {
     return absl::FailedPreconditionError(fmt::format(
-        "the pages of this crawl DB are in the order '{}', and '{}' is asked "
-        "for: an order is fixed with the first page. Leave crawl.order out, or "
-        "choose another data folder",
+        "this crawl DB has the order '{}', and crawl.order asks for '{}': the "
+        "order is fixed with the first page. Leave crawl.order out, or choose "
+        "another data folder",
         OrderName(order_), OrderName(*wanted)));
   }
   Batch batch;

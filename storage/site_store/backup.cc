@@ -72,8 +72,8 @@ absl::Status CopyFront(const fs::path& from, const fs::path& to,
                             static_cast<off_t>(at));
     if (n < 0) return DiskError(errno, "read", from);
     if (n == 0) {
-      return absl::DataLossError(fmt::format(
-          "{} is shorter than the crawl DB knows it", from.string()));
+      return absl::DataLossError(
+          fmt::format("{} is shorter than the crawl DB says", from.string()));
     }
     if (absl::Status s = WriteAt(
             *out, std::string_view(piece).substr(0, static_cast<size_t>(n)), at,
@@ -217,7 +217,7 @@ absl::Status MakePartial(const fs::path& partial) {
   if (fs::exists(partial, error) && !fs::is_empty(partial, error)) {
     if (!fs::exists(partial / kUnfinished, error)) {
       return absl::InvalidArgumentError(
-          fmt::format("{} is in the way, and no backup that was cut off; move "
+          fmt::format("{} is in the way, and is not an unfinished backup; move "
                       "it, or name another folder",
                       partial.string()));
     }
@@ -292,8 +292,8 @@ absl::Status RestoreBackup(const std::string& backup,
                            const std::string& folder) {
   std::error_code none;
   if (!fs::exists(fs::path(backup) / kCrawlDb / "CURRENT", none)) {
-    return absl::InvalidArgumentError(
-        fmt::format("{} is no backup of a site: it has no crawl_db", backup));
+    return absl::InvalidArgumentError(fmt::format(
+        "{} is not a backup of a site: it has no crawl_db", backup));
   }
   const fs::path to = WithoutSlash(folder);
   const fs::path work = to / kRestoring;

@@ -118,7 +118,7 @@ absl::Status UrlFilter::Fill(const UrlList& list, std::string_view name,
     // Another spelling would never match, and the operator would not notice.
     if (url.href() != prefix) {
       return BadEntry(name, "prefix", prefix,
-                      fmt::format("URLs are written '{}' here", url.href()));
+                      fmt::format("write it as '{}'", url.href()));
     }
     if (matcher.prefixes.empty() ||
         prefix.compare(0, matcher.prefixes.back().size(),
