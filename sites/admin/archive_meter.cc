@@ -32,7 +32,7 @@ admin::ArchiveSize ArchiveMeter::Look() {
   size.set_bytes(finished_bytes_);
   for (const fs::path& file : being_written_) {
     const uint64_t bytes = fs::file_size(file, none);
-    if (none) continue;  // Finished under our eyes.
+    if (none) continue;  // Finished meanwhile.
     size.set_files(size.files() + 1);
     size.set_bytes(size.bytes() + bytes);
   }
@@ -54,7 +54,7 @@ bool ArchiveMeter::Walk() {
     } else if (name->kind == storage::ArchiveName::Kind::kFinished) {
       std::error_code none;
       const uint64_t bytes = fs::file_size(file, none);
-      if (none) all = false;  // Released under our eyes, most likely.
+      if (none) all = false;  // Released meanwhile, most likely.
       if (none) continue;
       ++finished_files_;
       finished_bytes_ += bytes;

@@ -13,8 +13,8 @@
 namespace gannet::sites {
 namespace {
 
-// Longer ones no file has, and only to take millions of folders apart takes a
-// gigabyte; a zero byte would end a path early.
+// No file has a longer path, and splitting one of millions of folders would
+// take a gigabyte; a zero byte would end a path early.
 absl::Status CheckPath(const char* flag, const std::string& path) {
   if (path.size() >= PATH_MAX) {
     return absl::InvalidArgumentError(

@@ -78,7 +78,7 @@ absl::StatusOr<storage::Url> CanonicalUrl(const SiteConfig& config,
 }
 
 absl::StatusOr<std::string> CanonicalHost(std::string_view text) {
-  // A port would be dropped or not, by what it is: none is taken.
+  // A port is refused: whether it is dropped would depend on its number.
   const bool is_bare =
       text.find_first_of(text.starts_with('[') ? "/@?#\\" : "/@?#\\:") ==
       std::string_view::npos;

@@ -86,7 +86,7 @@ class Watcher : public grpcx::Interceptor {
   }
 
   void Note(const grpc::Status& status) {
-    // Who stops watching has not failed.
+    // A caller that stops watching is not a failure.
     const bool failed =
         !status.ok() && status.error_code() != grpc::StatusCode::CANCELLED;
     calls_.Count(method_, failed);

@@ -22,8 +22,8 @@ namespace gannet::sites {
 void BlockAgentSignals();
 
 // While it lives, SIGTERM and SIGINT end the process at once: for the time
-// before RunAgent(), in which a large site is opened and nobody listens yet.
-// What is stored is safe at every moment.
+// before RunAgent(), in which a large site is opened and signals are not
+// handled yet. What is stored is safe at every moment.
 class EndOnSignals {
  public:
   EndOnSignals();

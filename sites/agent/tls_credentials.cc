@@ -28,8 +28,8 @@ std::shared_ptr<grpcx::CertificateProviderInterface> Files(
       tls.key, tls.cert, tls.ca, kLookAtFilesSeconds);
 }
 
-// Who answers must be the site that was meant, whatever its address is; that
-// the CA has signed its certificate was checked before.
+// The server must be the site that was meant, whatever its address is; that the
+// CA has signed its certificate was checked before.
 class IsSite : public grpcx::ExternalCertificateVerifier {
  public:
   explicit IsSite(std::string name) : name_(std::move(name)) {}

@@ -149,8 +149,8 @@ absl::Status HttpServer::Start(const std::string& address,
   return absl::OkStatus();
 }
 
-// civetweb sees that it shall stop when it next has something to accept, or
-// after two seconds: knocking on the door saves them.
+// civetweb notices that it must stop when it next accepts a connection, or
+// after two seconds: opening one saves the wait.
 void HttpServer::Stop() {
   if (context_ == nullptr) return;
   std::atomic<bool> has_stopped = false;
@@ -173,7 +173,8 @@ std::map<int, int64_t> HttpServer::RequestsByCode() const {
 
 HttpAnswer HttpServer::AnswerTo(const mg_connection* connection) const {
   const mg_request_info& request = *mg_get_request_info(connection);
-  // Without Host it is no browser, and so no rebinding.
+  // A request without Host is not from a browser, so it cannot be DNS
+  // rebinding.
   const std::string host = Header(connection, "Host");
   if (!host.empty() && !IsKnownHost(host, address_, names_)) {
     return Refusal(
@@ -253,7 +254,7 @@ int HttpServer::OnError(mg_connection* connection, int code,
   return 0;
 }
 
-// Kept for the error of Start; the web's noise is not worth a log.
+// Kept for the error of Start(); messages about requests are not logged.
 int HttpServer::OnLog(const mg_connection* connection, const char* text) {
   HttpServer* const server = ServerOf(connection);
   if (server != nullptr) {
