@@ -56,7 +56,7 @@ absl::StatusOr<storage::Peer> Membership::CheckCaller(
         fmt::format("the certificate is {}, but the greeting names site '{}'",
                     caller.site_name.has_value()
                         ? "that of site '" + *caller.site_name + "'"
-                        : "no site's",
+                        : "not a site's",
                     site->name())));
   }
   if (absl::Status s = lives_.Hear(greeting, settings_.steady_now()); !s.ok()) {
@@ -152,7 +152,8 @@ absl::Status Membership::GetMap(const Caller& caller,
                                 const peers::GetMapRequest& request,
                                 peers::MapReply& reply) {
   if (caller.is_secured && !caller.site_name.has_value()) {
-    return Refuse(absl::PermissionDeniedError("the certificate is no site's"));
+    return Refuse(
+        absl::PermissionDeniedError("the certificate is not a site's"));
   }
   const auto view = maps_.view();
   if (view == nullptr) {

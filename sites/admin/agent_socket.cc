@@ -77,7 +77,7 @@ absl::Status AgentSocket::Knock() const {
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) {
     return absl::UnavailableError(
-        fmt::format("no socket to be had: {}", std::strerror(errno)));
+        fmt::format("cannot make a socket: {}", std::strerror(errno)));
   }
   const bool connected =
       connect(fd, reinterpret_cast<const sockaddr*>(&address),

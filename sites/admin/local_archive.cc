@@ -92,7 +92,7 @@ absl::Status LocalAdmin::ReleaseArchiveFile(
   if (!request.to().empty() &&
       !std::filesystem::is_directory(request.to(), none)) {
     return absl::InvalidArgumentError(
-        fmt::format("--to: {} is no folder", request.to()));
+        fmt::format("--to: {} is not a folder", request.to()));
   }
   const auto file = Find(store_.archive(), request.file());
   if (!file.ok()) return file.status();

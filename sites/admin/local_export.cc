@@ -255,7 +255,7 @@ absl::Status Cdxj(const std::string& data, storage::SiteStore& store,
   if (error || mkdtemp(scratch.data()) == nullptr) {
     return absl::FailedPreconditionError(
         "cannot make the folder " + scratch +
-        "; TMPDIR names a folder for files that are needed for a while");
+        "; TMPDIR names the folder for temporary files");
   }
   absl::Cleanup remove = [&] {
     std::error_code ignored;

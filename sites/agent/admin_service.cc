@@ -189,7 +189,7 @@ class AdminService::Service final : public admin::Admin::Service {
   static grpc::Status TooManyStreams() {
     return grpc::Status(
         grpc::StatusCode::ABORTED,
-        fmt::format("{} callers watch or export already, which is the most; "
+        fmt::format("{} callers watch or export already, the most allowed; "
                     "try again when one has ended",
                     kMostStreams));
   }

@@ -258,7 +258,7 @@ absl::StatusOr<federation::Membership::MapChange> ToChange(
     });
   }
   return absl::InvalidArgumentError(fmt::format(
-      "'{}' is no change of a federation; there are invite, join, "
+      "'{}' is not a change of a federation; allowed are invite, join, "
       "leave, remove, pause, resume, switch, capacity, rules and adopt",
       Utf8(verb)));
 }

@@ -47,7 +47,7 @@ class IsSite : public grpcx::ExternalCertificateVerifier {
                       site.has_value()
                           ? fmt::format("site '{}' answers there, not '{}'",
                                         *site, name_)
-                          : "the certificate there is no site's");
+                          : "the certificate there is not a site's");
     return true;  // It was decided at once.
   }
   void Cancel(grpcx::TlsCustomVerificationCheckRequest*) override {}

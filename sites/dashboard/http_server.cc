@@ -75,8 +75,7 @@ HttpServer* ServerOf(const mg_connection* connection) {
 // the first look at a real site overflowed it. A thread for each answer costs
 // some 20 us, and people and Prometheus ask a few times a second.
 HttpAnswer OnARealStack(const std::function<HttpAnswer()>& handler) {
-  HttpAnswer answer =
-      Refusal(500, "This could not be looked up; the next try may do.");
+  HttpAnswer answer = Refusal(500, "This could not be looked up; try again.");
   // A library may throw (no memory, a disk that fails): one answer is lost.
   try {
     std::thread thread([&] {
