@@ -4,8 +4,8 @@
 // between sites asks for the next rest that ends: neither may cost a disk read
 // per host.
 //
-// Thread-safe. Whoever changes a host's rest holds the host's stripe, so that
-// memory and disk agree.
+// Thread-safe. A caller that changes a host's rest holds the host's stripe, so
+// that memory and disk agree.
 #pragma once
 
 #include <algorithm>
