@@ -384,8 +384,9 @@ absl::Status HandOff::Complete(const MapView& view, const PeerOf& peer_of) {
   return absl::OkStatus();
 }
 
-// Nobody else has what is in its outboxes. What the others sent it before they
-// knew that it leaves has come with their "complete", and goes on from there.
+// Its outboxes must be empty, because no other site has their URLs. What the
+// others sent it before they knew that it leaves has come before their
+// "complete", and is forwarded through its outboxes.
 absl::StatusOr<bool> HandOff::MayBeGone(const MapView& view) {
   for (const proto::MapSite* other : view.peers()) {
     const absl::StatusOr<uint64_t> completed =

@@ -67,8 +67,8 @@ class HandOff {
     // The last step found nothing to do but wait: for acknowledgements, for a
     // peer, or for the end of a round.
     bool is_waiting = false;
-    // The last step said that all is where it belongs, and nobody has asked for
-    // another walk since.
+    // The last step said that all is where it belongs, and no other walk was
+    // asked for since.
     bool is_done = false;
   };
   Progress progress() const ABSL_LOCKS_EXCLUDED(mu_);

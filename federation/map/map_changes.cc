@@ -170,8 +170,8 @@ absl::StatusOr<Map> Join(const Map& map, const Applicant& applicant,
   MapSite& site = *MutableSite(next, applicant.name);
   const uint32_t capacity = site.capacity();
   Apply(applicant, site);
-  // Whoever comes back has what it had (SetCapacity() changes it), and is still
-  // leaving if it was: it has pages to hand over.
+  // A site that comes back keeps its capacity (SetCapacity() changes it), and
+  // is still leaving if it was: it has pages to hand over.
   if (!is_new) {
     site.set_capacity(capacity);
     site.set_state(known->state());

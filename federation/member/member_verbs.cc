@@ -9,7 +9,7 @@
 
 namespace gannet::federation {
 
-// A call that should not have been made: counted, so that somebody looks.
+// Refuses a call that a site may not make, and counts it for the metrics.
 absl::Status Membership::Refuse(absl::Status status) {
   ++refused_;
   return status;
@@ -146,8 +146,8 @@ absl::Status Membership::Beat(const Caller& caller,
   return absl::OkStatus();
 }
 
-// For whoever has a certificate of this federation: a site that was removed
-// must be able to see that.
+// Answers every caller with a certificate of this federation: a site that was
+// removed must be able to see that.
 absl::Status Membership::GetMap(const Caller& caller,
                                 const peers::GetMapRequest& request,
                                 peers::MapReply& reply) {

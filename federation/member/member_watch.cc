@@ -134,7 +134,7 @@ std::string Membership::RulesProblem(const MapView& view) const {
          "; it begins no round until they are the same";
 }
 
-// A site that has no map and nobody to ask for one is the first.
+// A site that has no map, and no site to ask for one, founds the federation.
 void Membership::Found() {
   if (maps_.view() != nullptr || !settings_.join.empty()) return;
   Applicant first = settings_.self;

@@ -184,8 +184,8 @@ Membership::Neighbours Membership::neighbours() {
 
 void Membership::AskNeighbours() {
   std::vector<std::thread> questions;
-  // A site that was restored cannot greet until it has joined again, and has
-  // heard of nobody; but its map is the one that may be old.
+  // A site that was restored cannot greet until it has joined again, so it has
+  // heard of no neighbour; and its map may be old.
   const bool greets = Greeting().ok();
   for (const auto& [site, neighbour] : neighbours()) {
     const NeighbourLook look = neighbour->Look();

@@ -121,8 +121,8 @@ class Membership : private PeerVerbs {
   const MapHolder& maps() const { return maps_; }
   // What others may have lost, and is to be sent again.
   Losses& losses() { return losses_; }
-  // Whether this site may begin a round: it is in the map, nobody paused, and
-  // nobody takes it for a copy of itself. If not, why not.
+  // Whether this site may begin a round: it is in the map, nothing is paused,
+  // and no other site takes it for a copy of itself. If not, why not.
   absl::Status MayBeginRound() ABSL_LOCKS_EXCLUDED(mu_);
   // Which hosts this site may crawl by that map: its own, except those whose
   // last owner has not handed them over yet.

@@ -1,7 +1,7 @@
 // RegistrarMap keeps the map with one of the sites, the registrar that the map
 // names: every change is a compare-and-swap there, in the registrar's own crawl
-// DB. The others need it to change the map, never to crawl. Whoever adopts the
-// role does so in a new term, and of two maps the one of the higher term is
+// DB. The others need it to change the map, never to crawl. A site that adopts
+// the role does so in a new term, and of two maps the one of the higher term is
 // newer. Thread-safe.
 #pragma once
 

@@ -30,8 +30,8 @@ std::shared_ptr<grpc::Channel> ConnectInsecurely(const std::string& address,
                                                  const std::string& site_name);
 class PeerClient {
  public:
-  // Name and address are for people; nobody knows the name of a site that is
-  // asked for the first time.
+  // Name and address are for people; the name of a site that is asked for the
+  // first time is not known.
   PeerClient(std::shared_ptr<grpc::Channel> channel, const std::string& name,
              const std::string& address = "");
   ~PeerClient();

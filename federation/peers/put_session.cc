@@ -112,7 +112,7 @@ absl::StatusOr<bool> PutSession::Take(Arrival arrival) {
   return status;
 }
 
-// A status can be sent only when nobody reads any more.
+// A status can be sent only when no thread reads from the stream any more.
 void PutSession::AwaitItsEnd() {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point until = Clock::now() + kTimeToEnd;
