@@ -16,7 +16,7 @@ namespace gannet::jobs {
 
 class Address {
  public:
-  Address() = default;  // "::", which is nobody's.
+  Address() = default;  // "::", unspecified.
 
   // "192.0.2.1", "2001:db8::1"; brackets around the latter are allowed.
   static std::optional<Address> Parse(std::string_view text);

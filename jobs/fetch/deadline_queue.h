@@ -47,11 +47,11 @@ class DeadlineQueue {
   }
 
   size_t size() const { return waiting_.size(); }
-  // When the first is due; InfiniteFuture() if nobody waits.
+  // When the first is due; InfiniteFuture() if the queue is empty.
   absl::Time NextDue() const {
     return waiting_.empty() ? absl::InfiniteFuture() : waiting_.front().due;
   }
-  // REQUIRES: somebody waits.
+  // REQUIRES: the queue is not empty.
   T* First() const { return waiting_.front().who; }
 
  private:

@@ -1,6 +1,6 @@
 // EventLoop waits for the sockets of one thread: those of libcurl's handles and
-// of the resolver. It knows no timers: whoever has a deadline passes the time
-// until it to Run().
+// of the resolver. It has no timers: a caller that has a deadline passes the
+// time until it to Run().
 //
 // It knows how late it is. A socket that becomes ready while callbacks run, or
 // while the machine gives the thread no time, waits; a server must not be

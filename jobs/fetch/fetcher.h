@@ -222,7 +222,7 @@ class Fetcher {
   std::deque<uint32_t> without_socket_;
   int64_t active_hosts_ = 0;
   size_t rules_bytes_ = 0;
-  int unreachable_hosts_ = 0;  // Since somebody answered.
+  int unreachable_hosts_ = 0;  // Since a host answered.
   uint64_t answers_ = 0;
   absl::Time bandwidth_free_at_ = absl::InfinitePast();
   bool ending_ = false;

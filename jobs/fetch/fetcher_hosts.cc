@@ -256,7 +256,7 @@ void Fetcher::OnAddresses(uint32_t index, const Resolver::Result& addresses) {
   FailAll(index, Failure::kAddressRefused, refused);
 }
 
-// Nobody is there to be asked: all of the host's pages fail at once.
+// The host cannot be asked: all of its pages fail at once.
 void Fetcher::FailAll(uint32_t index, Failure failure,
                       const std::string& detail) {
   HostState& state = host(index);

@@ -19,7 +19,7 @@ struct Outcome {
   bool try_again = false;  // A failure that may pass.
   bool unchanged = false;  // 304.
   std::string location;    // Of a moved page, as written.
-  // The server asked for a rest (429, 503), or nobody could be reached.
+  // The server asked for a rest (429, 503), or could not be reached.
   bool host_is_busy = false;
   bool host_is_unreachable = false;
   std::optional<absl::Duration> retry_after;

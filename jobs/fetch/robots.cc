@@ -297,7 +297,8 @@ class RobotsParser {
     // 2.2.1: successive user-agent lines share the rules that follow.
     if (!last_was_agent_) own_.active = others_.active = false;
     last_was_agent_ = true;
-    // As google/robotstxt: "* and more" is the star, "*more" is nobody.
+    // As google/robotstxt: "* and more" counts as "*", "*more" matches no
+    // agent.
     if (!value.empty() && value[0] == '*') {
       if (value.size() == 1 ||
           absl::ascii_isspace(static_cast<unsigned char>(value[1]))) {

@@ -38,7 +38,7 @@ absl::Status Contest::AddDeferred(size_t batch) {
 }
 
 absl::Status Contest::Add(absl::Span<const storage::Found> targets) {
-  if (places_ == 0) return absl::OkStatus();  // Nobody need be looked up.
+  if (places_ == 0) return absl::OkStatus();  // No URL need be looked up.
   auto cash = crawl_db_.waiting().CashOfNew(targets);
   if (!cash.ok()) return cash.status();
   for (size_t i = 0; i < targets.size(); ++i) {

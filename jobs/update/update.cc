@@ -168,7 +168,7 @@ class Updater {
     return targets.FirstAfter(crawl_db_.round().journal().cursor());
   }
 
-  // If not, nobody need be looked up: all get in.
+  // If not, no URL need be looked up: all get in.
   bool MayExceedQuota(const TargetSums& targets) const {
     const std::vector<int64_t> places = Places();
     return static_cast<int64_t>(targets.size() - FirstUnsettled(targets)) +

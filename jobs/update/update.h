@@ -39,7 +39,7 @@ struct UpdateSettings {
   // A fetched page that is due within this keeps the cash that it gets.
   absl::Duration soon = absl::Hours(24);
   // The federation; null: there is none, and everything is this site's. `sent`
-  // must outlive the update, and nobody else use it meanwhile.
+  // must outlive the update, and no other thread may use it meanwhile.
   std::shared_ptr<const federation::MapView> map = nullptr;
   federation::SentUrlCache* sent = nullptr;
   // In cash mode, what URLs have gained that were sent before is sent, merged,
