@@ -158,7 +158,8 @@ void ToMessage(const federation::FederationLook& look,
 
 void ToMessage(const federation::Plan& plan, const Map& now,
                admin::FederationPlan& reply) {
-  // Of both maps: who comes has nothing yet, who goes has nothing any more.
+  // The sites of both maps: a new one has nothing yet, one that goes has
+  // nothing afterwards.
   std::map<uint32_t, admin::FederationPlan::Site> sites;
   for (const Map* map : {&now, &plan.next}) {
     for (const MapSite& site : map->sites()) {

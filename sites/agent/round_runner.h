@@ -11,11 +11,11 @@
 // A round that fails (settings that cannot work, say) is said in the log and in
 // the status, and tried again after a minute, then two, up to half an hour. One
 // that failed for want of room on the disk goes on some seconds after there is
-// room again: that is looked at every second, and costs nobody anything, while
-// a round that is tried on a full disk asks web servers for what it then cannot
-// keep. Where there is nothing to do, `continuous` looks again every few
-// seconds, which costs a few reads: so URLs that were injected, and pages that
-// become due, are soon begun with. Thread-safe.
+// room again: that is checked every second at no cost, while a round on a full
+// disk would ask web servers for pages that it cannot store. Where there is
+// nothing to do, `continuous` looks again every few seconds, which costs a few
+// reads: so URLs that were injected, and pages that become due, are soon begun
+// with. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -94,7 +94,8 @@ class RoundRunner : public RoundsControl {
   absl::Status Reload(admin::Reloaded& reply) override;
 
  private:
-  // Rounds that somebody asked for; goes on if they look away, until a pause.
+  // Rounds that a caller asked for. They go on if the caller leaves, until a
+  // pause.
   struct Wish {
     std::optional<int64_t> rounds_left;
     absl::Duration wait;

@@ -109,8 +109,8 @@ absl::Status HttpServer::Start(const std::string& address,
   std::call_once(once, [] { mg_init_library(MG_FEATURES_DEFAULT); });
 
   const std::string ports = fmt::format("{}:{}", address_.ip, address_.port);
-  // Few threads, for one person and one Prometheus; who sends slowly is cut off
-  // early, so that they do not stand in the way for long.
+  // Few threads, for one person and one Prometheus; a slow sender is cut off
+  // early, so that it does not hold a thread for long.
   std::array<const char*, 15> options = {"listening_ports",
                                          ports.c_str(),
                                          "num_threads",
