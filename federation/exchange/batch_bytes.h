@@ -1,6 +1,6 @@
 // How many bytes a batch has on the wire, and what for: URLs that sites pass to
 // each other, and pages that move in a hand-off. They are counted apart, so
-// that bytes a URL mean something. A function; thread-safe.
+// that moved pages do not distort the bytes per URL. A function; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ struct BatchBytes {
   uint64_t pages = 0;
 };
 
-// What a batch has beside the two (its number, its epoch) goes with the URLs,
-// if it has any.
+// The rest of a batch (its number, its epoch) is counted with the URLs, if it
+// has any.
 inline BatchBytes BytesOf(const peers::Batch& batch) {
   BatchBytes bytes;
   const uint64_t all = batch.ByteSizeLong();

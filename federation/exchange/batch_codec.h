@@ -3,9 +3,10 @@
 // alone has 50 to 80).
 //
 // Sorted keys share their beginnings, so a key is written as the number of
-// bytes that it shares with the one before, and the rest. Like stands beside
-// like, because zstd then finds more: all of those numbers, then all of those
-// rests, then all cash, and so on. A worked example, before compression:
+// bytes that it shares with the one before, and the rest. Values of one kind
+// stand together, because zstd then finds more to share: all of those numbers,
+// then all of those rests, then all cash, and so on. A worked example, before
+// compression:
 //
 //   page key                            cash  depth  redirects
 //   8b "com,example,)http/a"             300      2          0
@@ -47,15 +48,15 @@
 namespace gannet::federation {
 
 struct BatchCompression {
-  bool zstd = true;  // Left out all the same where it does not pay.
+  bool zstd = true;  // Used only where it saves bytes.
   int level = 3;
 };
 
 // Keys that were made by another public suffix list are made anew: a batch is
 // cut once, and must not be stuck when the list changes after that.
 // kInvalidArgument, which names the URL: keys not strictly ascending, or not
-// that of a URL; cash below 0, or together above 63 bits. Such a batch comes
-// from nowhere but a defect: nobody could take it.
+// that of a URL; cash below 0, or together above 63 bits. Only a defect makes
+// such a batch; no receiver could take it.
 absl::StatusOr<std::string> EncodeBatch(
     absl::Span<const storage::Found> urls,
     const BatchCompression& compression = {});
@@ -70,11 +71,11 @@ struct BatchLimits {
   size_t key_bytes = 1 << 20;  // No URL is longer (storage/url).
 };
 
-// The URLs, sorted by page key and distinct; each key is that of a URL, though
-// not always of a canonical one: rules are the receiver's to apply, to what
-// `look` is shown of each in turn, for reading a key twice is what taking a
-// batch would cost most. It has seen a batch only when this returns it: the
-// rest may yet turn out to be wrong.
+// The URLs, sorted by page key and distinct. Each key is that of a URL, though
+// not always of a canonical one: the receiver applies its rules in `look`,
+// which is shown each URL in turn (to read every key a second time would be the
+// largest cost of taking a batch). What `look` has seen counts only once this
+// returns OK: a later part of the batch may be invalid.
 // kInvalidArgument: not a batch, or not valid; says what is wrong.
 // kUnimplemented: of another version. kResourceExhausted: beyond the limits.
 using LookAtUrl = std::function<void(const storage::Url& url)>;

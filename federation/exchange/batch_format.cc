@@ -7,8 +7,8 @@
 namespace gannet::federation {
 
 absl::Status BucketFinder::Find(std::string_view surt, uint8_t& bucket) {
-  // All of the key is looked at, not only its host: one that leads to no URL
-  // would be a page that nobody can fetch and nobody can name.
+  // All of the key is checked, not only its host: a key that leads to no URL
+  // would be a page that nobody can fetch or name.
   if (!reader_.Read(surt, url_)) {
     return absl::InvalidArgumentError(
         fmt::format("not a SURT key: {:.200}", surt));

@@ -16,11 +16,12 @@ inline constexpr char kBatchVersion = 1;
 inline constexpr char kPlainBatch = 0;
 inline constexpr char kZstdBatch = 1;
 inline constexpr char kEndOfKey = '\0';
-// Of one URL: shared, one byte of key and its end, cash, depth, redirects.
+// A byte each: shared, the shortest key and its end, cash, depth, redirects.
 inline constexpr size_t kLeastBytesOfUrl = 6;
 
-// Finds the buckets of keys. A bucket is a question to the public suffix list,
-// and sorted keys are mostly of the host of the key before. Not thread-safe.
+// Finds the buckets of keys. Each takes a look-up in the public suffix list, so
+// the last host is remembered: sorted keys mostly have the host of the key
+// before. Not thread-safe.
 class BucketFinder {
  public:
   // kInvalidArgument if `surt` is not the SURT key of any URL.

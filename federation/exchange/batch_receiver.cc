@@ -19,9 +19,9 @@ using storage::Found;
 // Why a URL that another site sent was dropped. On disk: never change it.
 constexpr char kNotAccepted[] = "not accepted from a peer";
 
-// The key that this site gives to the URL of a key: pages may have been stored
-// by the rules and the public suffix list of another day. Nothing: no URL, or
-// none that is crawled.
+// The key that this site gives to the URL of `page`, which may have been stored
+// under older rules or an older public suffix list. Nullopt if it is no URL, or
+// not one that is crawled.
 std::optional<std::string> KeyHere(const storage::Canonicaliser& canonicaliser,
                                    std::string_view page) {
   storage::SurtReader reader;
@@ -101,8 +101,8 @@ absl::Status BatchReceiver::CheckSender(const storage::Peer& from,
   }
   if (IsNewer(batch.term(), batch.epoch(), view->map())) {
     return absl::AbortedError(fmt::format(
-        "the batch is of epoch {}, and this site's map of {}: the newer one "
-        "has to be fetched first",
+        "the batch is of epoch {}, but this site's map is of epoch {}: it has "
+        "to fetch the newer one first",
         batch.epoch(), view->map().epoch()));
   }
   return CheckOwnRules(*view);
@@ -218,7 +218,7 @@ absl::StatusOr<uint64_t> BatchReceiver::UnpackMoved(
   // This site's map is not older than the sender's.
   if (batch.complete_for() > Stamp(view.map())) {
     return absl::InvalidArgumentError(
-        "a batch says that it is complete for a change that is to come");
+        "a batch says \"complete\" for a change that is not made yet");
   }
   const Ownership ownership(view);
   delivery.complete_for = batch.complete_for();
@@ -249,7 +249,8 @@ absl::StatusOr<uint64_t> BatchReceiver::UnpackMoved(
     const auto page = KeyHere(canonicaliser_, host.host() + "http/");
     if (!page.has_value()) continue;
     const storage::HostKey key{std::string(storage::HostPartOf(*page))};
-    // One host may have come by two keys; the other's record is learnt again.
+    // Two keys may be of one host now. The first record is kept; what the other
+    // said is learnt again when the host is crawled.
     if (!hosts.insert(key).second) continue;
     if (!ownership.IsMine(key.bytes)) ++foreign;
     delivery.hosts.push_back({key, std::move(*host.mutable_record())});

@@ -1,8 +1,9 @@
 // BatchReceiver takes the batches that other sites send: unpacks them, makes
-// every URL canonical again by this site's own rules, sees to whom each belongs
-// by the map of today, and writes all of it at once (storage/crawl_db,
-// incoming.h). A batch is taken whole or not at all. Senders are assumed to
-// be broken; that they are who they say was checked before. Thread-safe.
+// every URL canonical again by this site's own rules, looks up the owner of
+// each in the current map, and writes all of it at once
+// (storage/crawl_db/incoming.h). A batch is taken whole or not at all. Every
+// field is checked as if the sender were faulty; its identity was checked
+// before. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -35,7 +36,7 @@ struct BatchReceiverSettings {
   std::function<absl::Time()> now;
 };
 
-// A batch as this site reads it, by the map of the moment.
+// A batch as this site reads it, by the current map.
 struct OpenedBatch {
   std::shared_ptr<const MapView> view;
   absl::StatusOr<storage::Delivery> delivery;
@@ -50,13 +51,13 @@ class BatchReceiver {
                 const storage::Canonicaliser& canonicaliser,
                 const storage::UrlFilter& filter);
 
-  // To open a batch takes a while and no lock: it can be done while the one
-  // before is on its way to the disk.
+  // Opening a batch takes time but no lock: it can be done while the batch
+  // before is being written to the disk.
   OpenedBatch Open(const storage::Peer& from, const peers::Batch& batch) const;
 
   // `opened` is what Open() made of `batch`; if the map has changed since then,
   // it is opened again.
-  // `to_incarnation` is this site's life that it was sent to; 0: whichever.
+  // `to_incarnation`: the incarnation of this site that it was sent to; 0: any.
   // kAborted: the batch's map is newer, and to be fetched first. kUnavailable:
   // CheckOwnRules(). kFailedPrecondition: this site has begun another life.
   // kInvalidArgument, kResourceExhausted (too large), kUnimplemented (another

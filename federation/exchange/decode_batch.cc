@@ -48,20 +48,20 @@ class Columns {
         !status.ok()) {
       return status;
     }
-    if (!rest_.empty()) return Wrong("bytes behind the last column");
+    if (!rest_.empty()) return Wrong("bytes after the last column");
     return std::move(urls_);
   }
 
  private:
-  // Beyond this point the number of URLs is one for which there are bytes.
+  // From here on the input is long enough for that number of URLs.
   absl::Status ReadCount() {
     uint64_t count = 0;
     if (!TakeVarint(rest_, std::numeric_limits<uint64_t>::max(), count)) {
-      return Wrong("no number of URLs");
+      return Wrong("the number of URLs is missing");
     }
     if (count > limits_.urls) return TooMuch("more URLs", limits_.urls);
     if (count > rest_.size() / kLeastBytesOfUrl) {
-      return Wrong("more URLs than bytes for them");
+      return Wrong("more URLs than its bytes can hold");
     }
     urls_.resize(count);
     return absl::OkStatus();
@@ -73,7 +73,7 @@ class Columns {
     uint64_t shared = 0;
     for (size_t i = 0; i < urls_.size(); ++i) {
       if (!TakeVarint(rest_, kAny32, shared)) {
-        return WrongUrl(i, "no number of shared bytes");
+        return WrongUrl(i, "the number of shared bytes is missing");
       }
     }
     BucketFinder buckets;
@@ -86,11 +86,11 @@ class Columns {
       const std::string_view rest = rest_.substr(0, end);
       rest_.remove_prefix(end + 1);
       if (shared > surt.size()) {
-        return WrongUrl(i, "shares more than the key before has");
+        return WrongUrl(i, "shares more bytes than the key before has");
       }
-      if (rest.empty()) return WrongUrl(i, "key has nothing of its own");
+      if (rest.empty()) return WrongUrl(i, "key has no bytes of its own");
       if (shared < surt.size() && rest[0] == surt[shared]) {
-        return WrongUrl(i, "shares more than it says");
+        return WrongUrl(i, "shares more bytes than it says");
       }
       // With the bucket in front.
       const size_t size = 1 + shared + rest.size();
@@ -115,7 +115,7 @@ class Columns {
       page.push_back(static_cast<char>(bucket));
       page.append(surt);
       if (i > 0 && page <= urls_[i - 1].page.bytes) {
-        return WrongUrl(i, "key does not follow the one before");
+        return WrongUrl(i, "key is not greater than the one before");
       }
     }
     return absl::OkStatus();
@@ -126,7 +126,7 @@ class Columns {
     for (size_t i = 0; i < urls_.size(); ++i) {
       uint64_t cash = 0;
       if (!TakeVarint(rest_, kAny63 - total, cash)) {
-        return WrongUrl(i, "no cash, or all together is above 63 bits");
+        return WrongUrl(i, "cash is missing, or the sum exceeds 63 bits");
       }
       total += cash;
       urls_[i].cash = static_cast<int64_t>(cash);
@@ -139,7 +139,8 @@ class Columns {
     for (size_t i = 0; i < urls_.size(); ++i) {
       uint64_t number = 0;
       if (!TakeVarint(rest_, kAny32, number)) {
-        return WrongUrl(i, fmt::format("no {}, or above 32 bits", name));
+        return WrongUrl(i,
+                        fmt::format("{} is missing, or exceeds 32 bits", name));
       }
       urls_[i].*field = static_cast<uint32_t>(number);
     }

@@ -27,7 +27,7 @@ class Columns {
     }
     if (cash < 0) return Wrong("its cash is below 0");
     if (cash > std::numeric_limits<int64_t>::max() - total_cash_) {
-      return Wrong("all cash together is above 63 bits");
+      return Wrong("the sum of all cash exceeds 63 bits");
     }
     total_cash_ += cash;
     if (bucket != storage::BucketOf(page)) is_stale_ = true;
@@ -36,7 +36,7 @@ class Columns {
       return absl::OkStatus();
     }
     if (count_ > 0 && page <= last_page_) {
-      return Wrong("its key does not follow the one before");
+      return Wrong("its key is not greater than the one before");
     }
 
     const std::string_view last = storage::SurtOf(last_page_);
@@ -55,7 +55,8 @@ class Columns {
     return absl::OkStatus();
   }
 
-  // A key has the bucket of another day: all are to be written anew, Rekeyed().
+  // A key has a bucket of an older public suffix list: all URLs must be
+  // Rekeyed() and written anew.
   bool is_stale() const { return is_stale_; }
 
   // REQUIRES: !is_stale().
@@ -85,9 +86,9 @@ class Columns {
   std::string shared_, rests_, cash_, depths_, redirects_;
 };
 
-// The same URLs by the public suffix list of today: since they came into the
-// outbox, a domain may have got another bucket. Then the order is another one,
-// and a URL that was found before and after that is there twice.
+// The same URLs with the buckets of the current public suffix list: since they
+// came into the outbox, a domain may have got another bucket. That changes the
+// order, and a URL that was found both before and after it is there twice.
 // REQUIRES: Columns have taken them all.
 std::vector<storage::Found> Rekeyed(std::vector<storage::Found> urls) {
   BucketFinder buckets;

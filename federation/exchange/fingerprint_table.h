@@ -49,7 +49,7 @@ class FingerprintTable {
 
   size_t slots() const { return buckets_.size() * kSlotsOfBucket; }
 
-  // All there is to it, for a snapshot; and back.
+  // The whole contents, for a snapshot; and back.
   absl::Span<const uint32_t> contents() const;
   // REQUIRES: `contents` has slots() elements. Any values are safe.
   void Assign(absl::Span<const uint32_t> contents);

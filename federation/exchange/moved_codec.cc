@@ -45,8 +45,7 @@ absl::StatusOr<peers::MovedPages> DecodeMoved(std::string_view bytes,
   if (!plain.ok()) return plain.status();
   if (const size_t records = CountRecords(*plain); records > limits.records) {
     return absl::ResourceExhaustedError(
-        fmt::format("{} pages and hosts move with one batch, and {} are the "
-                    "most",
+        fmt::format("{} pages and hosts in one batch exceed the maximum {}",
                     records, limits.records));
   }
   peers::MovedPages moved;

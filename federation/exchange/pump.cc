@@ -31,7 +31,7 @@ class Pump::Session {
     return pump_.crawl_db_.totals().outbox_urls.contains(pump_.to_);
   }
   absl::Status Write(const storage::OutboxCut& cut);
-  // Waits for the receiver's next word.
+  // Waits for the receiver's next answer.
   absl::Status Hear();
   absl::Status Heed(uint64_t last);
 
@@ -59,8 +59,8 @@ absl::Status Pump::Session::Greet() {
   if (!peer.ok()) return peer.status();
   if (peer->site != pump_.to_) {
     return absl::PermissionDeniedError(fmt::format(
-        "site {} answers where site {} should",
-        static_cast<uint32_t>(peer->site), static_cast<uint32_t>(pump_.to_)));
+        "site {} answers instead of site {}", static_cast<uint32_t>(peer->site),
+        static_cast<uint32_t>(pump_.to_)));
   }
   peer_ = *peer;
   if (absl::Status s = pump_.crawl_db_.outgoing().OpenPair(peer_); !s.ok())
@@ -130,8 +130,8 @@ absl::Status Pump::Session::Send(const std::atomic<bool>& stop) {
                                    settings.bytes_of_batch, &cursor_)
                              : absl::NotFoundError("the outbox is empty");
       if (cut.ok()) {
-        // If somebody has cut in between, both are read in the next turn: they
-        // go out in the order of their numbers.
+        // If another thread has cut a batch in between, the next turn reads
+        // both: batches are sent in the order of their numbers.
         if (cut->sequence != written_ + 1) continue;
         if (absl::Status s = Write(*cut); !s.ok()) return s;
         continue;

@@ -1,8 +1,9 @@
 // Pump sends an outbox to the site that owns its URLs, over one stream at a
 // time: first what was cut and not acknowledged (by itself before, or by a
 // hand-off, federation/handoff, at any time), then batch after batch of its own
-// cutting, a few at once. Whatever ends the stream, the next one goes on where
-// the receiver says that it is. Used by one thread, but for counts().
+// cutting, a few at once. After a stream has ended, for whatever reason, the
+// next one continues with the batch after the last that the receiver says it
+// has. Used by one thread, but for counts().
 #pragma once
 
 #include <atomic>
@@ -19,7 +20,7 @@
 
 namespace gannet::federation {
 
-// One call of PutIfAbsent, whatever carries it.
+// One call of PutIfAbsent, over any transport.
 class PutStream {
  public:
   virtual ~PutStream() = default;
@@ -50,10 +51,10 @@ class Pump {
        storage::SiteId to);
 
   // Sends until the stream ends, `stop` is set, or a new map comes, by which
-  // the outbox may have to be sorted anew; then what is under way is waited
-  // for, so who cannot wait ends the stream. The receiver's refusals as they
-  // are: kOutOfRange, kDataLoss, kInvalidArgument say that one of the two sites
-  // is not what it should be.
+  // the outbox may have to be sorted anew; then it waits for what is under way;
+  // a caller that cannot wait ends the stream. The receiver's refusals are
+  // returned unchanged: kOutOfRange, kDataLoss, kInvalidArgument say that one
+  // of the two sites is faulty, or a copy.
   absl::Status Run(PutStream& stream, const std::atomic<bool>& stop);
 
   // Since the start.

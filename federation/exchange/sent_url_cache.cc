@@ -83,7 +83,7 @@ void SentUrlCache::Empty() {
 uint64_t SentUrlCache::HashOf(storage::SiteId destination,
                               const storage::PageKey& page) const {
   const std::string_view bytes = page.bytes;
-  // Which salt is the URL's own, the same for ever: not salted.
+  // Which of the salts a URL uses. It never changes, so this hash has no salt.
   const size_t salt = XXH3_64bits(bytes.data(), bytes.size()) % kSalts;
   uint64_t with[2] = {static_cast<uint32_t>(destination), 0};
   if (!cleared_.empty()) {
@@ -99,7 +99,7 @@ uint64_t SentUrlCache::HashOf(storage::SiteId destination,
 bool SentUrlCache::Contains(storage::SiteId destination,
                             const storage::PageKey& page) {
   const bool is_known = table_.Find(HashOf(destination, page));
-  // One thread writes: no need of an atomic sum.
+  // Only one thread writes, so no atomic addition is needed.
   lookups_.store(lookups_.load(std::memory_order_relaxed) + 1,
                  std::memory_order_relaxed);
   if (is_known) {
@@ -147,7 +147,7 @@ std::string SentUrlCache::Snapshot() const {
 absl::Status SentUrlCache::Restore(std::string_view snapshot) {
   Empty();
   if (snapshot.size() < kHeaderBytes || !snapshot.starts_with(kMagic)) {
-    return Damaged("does not begin as one");
+    return Damaged("its first bytes are wrong");
   }
   Reader reader(snapshot.substr(kMagic.size()));
   // Another version may have another checksum, so its number comes first.
@@ -158,7 +158,7 @@ absl::Status SentUrlCache::Restore(std::string_view snapshot) {
   }
   const auto checksum = reader.Take<uint64_t>();
   if (XXH3_64bits(reader.rest().data(), reader.rest().size()) != checksum) {
-    return Damaged("checksum is wrong");
+    return Damaged("its checksum is wrong");
   }
   if (const auto slots = reader.Take<uint64_t>(); slots != table_.slots()) {
     return absl::FailedPreconditionError(fmt::format(
@@ -175,10 +175,11 @@ absl::Status SentUrlCache::Restore(std::string_view snapshot) {
     const auto site = storage::SiteId{reader.Take<uint32_t>()};
     cleared[site] = reader.Take<uint32_t>();
   }
-  // The checksum is right, yet anybody can make one: look again.
+  // A right checksum proves little, for anybody can compute one: check the
+  // contents, too.
   if (next_salt >= kSalts || reader.short_of_bytes() ||
       reader.rest().size() != table_.slots() * sizeof(uint32_t)) {
-    return Damaged("does not add up");
+    return Damaged("its contents contradict each other");
   }
   std::vector<uint32_t> contents(table_.slots());
   for (uint32_t& slot : contents) slot = reader.Take<uint32_t>();

@@ -4,22 +4,22 @@
 //
 // It may forget, which costs one more send. It holds fingerprints instead of
 // URLs, four bytes each (fingerprint_table.h), so it may also say "sent" of a
-// URL that was not: with a chance of at most 1.5e-8 per URL, one in 67
-// million. Such a URL still gets through later, because fingerprints are
-// salted, and salts are renewed: Renew() replaces the salt of one sixteenth of
-// all URLs, in turn, so that after sixteen calls every URL has been asked about
-// with another salt. (One salt for all, renewed at once, would forget
-// everything each time, and every URL would be sent again on that day.) Called
-// once a day, a URL is falsely kept back for sixteen days at most. Salts come
-// from the caller, who draws them at random and keeps them to himself: who
-// wants one link to hide another would have to guess them. (XXH3 is fast, not
-// cryptographic; the prize is one URL that this site sends some days later.)
+// URL that was not: with a chance of at most 1.5e-8 per URL, one in 67 million.
+// Such a URL still gets through later, because fingerprints are salted, and
+// salts are renewed: Renew() replaces the salt of one sixteenth of all URLs, in
+// turn, so that after sixteen calls every URL has been asked about with another
+// salt. (One salt for all, renewed at once, would forget everything each time,
+// and every URL would be sent again on that day.) Called once a day, a URL is
+// falsely kept back for sixteen days at most. Salts come from the caller, who
+// draws them at random and keeps them secret: an attacker who wants one link to
+// hide another would have to guess them. (XXH3 is fast, not cryptographic; the
+// prize is one URL that this site sends some days later.)
 //
 // A URL enters only by Remember(), which is called when the write that put it
 // into the outbox is committed; and a snapshot is stored no earlier than that
 // write. A snapshot that is older than the DB is harmless, but for one thing:
 // after Clear() the next snapshot must be stored before what caused it counts
-// as done, else a restart brings the cleared site back.
+// as done, else a restart would bring back the cleared site's URLs.
 //
 // Memory: `bytes`, and some 16 more for each site that was ever cleared.
 // Not thread-safe, but for counts(), and not even two Contains(): update asks
@@ -67,10 +67,10 @@ class SentUrlCache {
 
   // The cache as bytes, to be kept in the crawl DB.
   std::string Snapshot() const;
-  // Becomes what the snapshot was. If that cannot be (damaged, of another
-  // version, or of a cache with another number of bytes), the cache is empty
-  // afterwards, as good as new, and the status says why: kDataLoss or
-  // kFailedPrecondition. Never a reason to stop.
+  // Restores the snapshot. If that cannot be done (damaged, of another version,
+  // or of a cache with another number of bytes), the cache is empty afterwards,
+  // as good as new, and the status says why: kDataLoss or kFailedPrecondition.
+  // Never a reason to stop.
   absl::Status Restore(std::string_view snapshot);
 
  private:

@@ -21,13 +21,14 @@
 namespace gannet::federation {
 
 struct SentUrlsSettings {
-  size_t bytes = 4 << 20;  // Of the cache: some million URLs.
+  size_t bytes = 4 << 20;  // Room for about a million URLs.
   absl::Duration renew_every = absl::Hours(24);
-  // It is written whole, and a site that gets a trickle has a round every few
-  // seconds. What was sent meanwhile is sent again after a kill, no harm.
+  // The cache is written whole, and a site that gets a few URLs at a time may
+  // have a round every few seconds. After a kill, what was sent since the last
+  // save is sent again, which does no harm.
   absl::Duration save_every = absl::Minutes(1);
   std::function<absl::Time()> now;
-  std::function<uint64_t()> random;  // Nobody else must know what it gives.
+  std::function<uint64_t()> random;  // Must not be guessable.
 };
 
 class SentUrls {
@@ -42,11 +43,12 @@ class SentUrls {
   SentUrlCache& cache() { return cache_; }
 
   // To be called with each map before its first round: forgets what was sent to
-  // sites that have begun another life since, or are gone.
+  // sites that have begun another life since the last map, or are gone.
   void Follow(const MapView& view);
 
   // After a round: renews a salt if it is time, and puts all on the disk if it
-  // has not been for a while, or something was forgotten. `at_once`: anyway.
+  // has not been for a while, or something was forgotten. `at_once`: in any
+  // case.
   absl::Status Save(bool at_once = false);
 
  private:

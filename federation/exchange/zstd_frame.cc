@@ -18,8 +18,8 @@ struct Free {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
-// Without memory, or called in a way that zstd does not know: nothing that a
-// peer could have caused.
+// Out of memory, or a parameter that zstd does not know: no peer can cause
+// either.
 void Require(bool truth) {
   if (!truth) std::abort();
 }
@@ -33,7 +33,7 @@ std::string CompressZstd(std::string_view bytes, int level) {
       ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level)));
   Require(!ZSTD_isError(
       ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1)));
-  // The receiver would not believe it.
+  // The receiver would refuse it.
   Require(!ZSTD_isError(
       ZSTD_CCtx_setParameter(context.get(), ZSTD_c_contentSizeFlag, 0)));
   std::string frame(ZSTD_compressBound(bytes.size()), '\0');
@@ -46,9 +46,10 @@ std::string CompressZstd(std::string_view bytes, int level) {
 
 absl::StatusOr<std::string> DecompressZstd(std::string_view frame,
                                            size_t most) {
-  // zstd would also read formats of its youth, by code that knows no bounds.
+  // zstd would also read its legacy formats, with code that checks no bounds.
   if (!frame.starts_with("\x28\xb5\x2f\xfd")) {
-    return absl::InvalidArgumentError("not a zstd frame: another beginning");
+    return absl::InvalidArgumentError(
+        "not a zstd frame: its first bytes are wrong");
   }
   const std::unique_ptr<ZSTD_DCtx, Free> context(ZSTD_createDCtx());
   Require(context != nullptr);
@@ -81,7 +82,7 @@ absl::StatusOr<std::string> DecompressZstd(std::string_view frame,
     }
     if (left == 0) {
       if (in.pos != in.size) {
-        return absl::InvalidArgumentError("bytes behind the zstd frame");
+        return absl::InvalidArgumentError("bytes after the zstd frame");
       }
       bytes.resize(size);
       return bytes;

@@ -14,7 +14,7 @@ namespace {
 // A row of the crawl DB: federation and stamp. Stored on disk.
 constexpr char kNote[] = "handed_off";
 constexpr size_t kHostsOfBatch = 256;
-// Of a site that takes nothing now; the others are found by the next walk.
+// Remembered of sites that take nothing now; the next walk finds the others.
 constexpr size_t kMostHostsThatWait = 50'000;
 
 bool IsPeer(const MapView& view, storage::SiteId site) {
@@ -49,8 +49,7 @@ void HandOff::SetPagesLeft(int64_t pages) {
   progress_.pages_left = std::max<int64_t>(pages, 0);
 }
 
-// For a walk that is about to begin. At once, or progress() could say "done" in
-// between.
+// Called before a walk begins, so that progress() cannot say "done" in between.
 void HandOff::ForgetWish() {
   storage::MutexLock lock(&mu_);
   progress_.is_done = false;
@@ -61,7 +60,7 @@ std::string HandOff::KeyOf(const MapView& view) {
   std::string key =
       fmt::format("{} {} {}", view.map().federation(), PlacedStamp(view.map()),
                   IsHandingOff(view.map()));
-  // By another list of suffixes some hosts are of another channel.
+  // With another public suffix list some hosts belong to other channels.
   key += " " + view.map().rules().public_suffixes();
   for (const proto::MapSite* peer : view.peers()) {
     key += fmt::format(" {}:{}", peer->id(), peer->incarnation());
@@ -99,7 +98,7 @@ absl::Status HandOff::Read(const std::function<absl::Status()>& work) {
 }
 
 bool HandOff::MayPassForWish() const {
-  constexpr int64_t kShare = 10;  // A tenth of the time is for reading.
+  constexpr int64_t kShare = 10;  // At most a tenth of the time reads.
   const absl::Duration rest = std::clamp(
       kShare * reading_, settings_.between_walks,
       std::max(settings_.between_walks, settings_.most_between_walks));
@@ -109,7 +108,7 @@ bool HandOff::MayPassForWish() const {
 bool HandOff::NeedsAnotherPass(const MapView& view) {
   const bool is_wished = walk_again_ && MayPassForWish();
   if (!is_wished && !MustPassAgain(view)) return false;
-  ForgetWish();  // This pass brings what it is about.
+  ForgetWish();  // This pass serves the request.
   return true;
 }
 
@@ -139,7 +138,7 @@ absl::Status HandOff::BeginPass() {
   round_at_begin_ = IsOpen(journal) ? journal.number() : 0;
   auto destinations = crawl_db_.outgoing().Destinations();
   if (!destinations.ok()) {
-    walk_again_ = true;  // Why it was begun is forgotten.
+    walk_again_ = true;  // The reasons of this pass were cleared.
     return destinations.status();
   }
   outboxes_ = *std::move(destinations);
@@ -153,7 +152,7 @@ absl::StatusOr<bool> HandOff::Step(const MapView& view, const PeerOf& peer_of) {
   absl::Status status;
   if (std::string key = KeyOf(view); key != key_) {
     status = LoadNote(view);
-    // One more may have looked at the map a moment ago.
+    // One more round may have taken its map a moment ago.
     last_old_round_ = crawl_db_.round().journal().number() + 1;
     ForgetWish();
     if (status.ok()) status = BeginPass();
@@ -171,7 +170,7 @@ absl::StatusOr<bool> HandOff::Step(const MapView& view, const PeerOf& peer_of) {
       status = Read([&] {
         return crawl_db_.waiting().SweepDeferred(OwnerFinder(view)).status();
       });
-      // No later round would.
+      // No later round would send the gains of a site that leaves.
       if (status.ok() && IsLeaving(view)) {
         status = crawl_db_.waiting().ReleaseGains().status();
       }
@@ -195,7 +194,7 @@ absl::StatusOr<bool> HandOff::Step(const MapView& view, const PeerOf& peer_of) {
   if (!status.ok()) return status;
   storage::MutexLock lock(&mu_);
   progress_.is_done = stage_ == Stage::kDone;
-  // All else is done: what came since waits for its time.
+  // All else is done; a requested walk waits until MayPassForWish().
   const bool waits_for_time = progress_.is_done && walk_again_;
   progress_.is_waiting = is_waiting_ || waits_for_time;
   return progress_.is_done && !waits_for_time;
@@ -303,13 +302,14 @@ absl::Status HandOff::Walk(const MapView& view, const PeerOf& peer_of) {
     SetPagesLeft(progress().pages_left - cut->pages);
     return absl::OkStatus();
   }
-  // Nobody whose pages were found takes any now; there may be others.
+  // None of the sites whose pages were found takes any now; later hosts may
+  // belong to others.
   if (!at_end_) return Read([&] { return Scan(view); });
   return GoOnWithout(view, peer_of);
 }
 
-// Who takes nothing may be away for a week; nobody else waits for it. Whether
-// those that are through have everything is for another walk to say.
+// A site that takes nothing may be away for a week, and no other site waits for
+// it. Another walk finds out whether the other sites have everything.
 absl::Status HandOff::GoOnWithout(const MapView& view, const PeerOf& peer_of) {
   if (NeedsAnotherPass(view)) return BeginPass();
   const bool some_are_through = found_.size() > hosts_.size();
@@ -320,7 +320,8 @@ absl::Status HandOff::GoOnWithout(const MapView& view, const PeerOf& peer_of) {
   return is_waiting_ ? absl::OkStatus() : BeginWalk(view);
 }
 
-// It walks again, at once or when the round is over that stands in the way.
+// If pages were found, walks again: at once, or after the open round that holds
+// some of them.
 absl::Status HandOff::EndWalk() {
   if (found_.empty() && !in_old_round_) {
     stage_ = Stage::kComplete;
@@ -383,8 +384,9 @@ absl::Status HandOff::Complete(const MapView& view, const PeerOf& peer_of) {
   return absl::OkStatus();
 }
 
-// Nobody else has what is in its outboxes. What the others sent it before they
-// knew that it leaves has come with their "complete", and goes on from there.
+// Its outboxes must be empty, because no other site has their URLs. What the
+// others sent it before they knew that it leaves has come before their
+// "complete", and is forwarded through its outboxes.
 absl::StatusOr<bool> HandOff::MayBeGone(const MapView& view) {
   for (const proto::MapSite* other : view.peers()) {
     const absl::StatusOr<uint64_t> completed =

@@ -1,8 +1,8 @@
-// HandOff brings what a site has of others to where the map has it, one bounded
-// step after the other (README.md tells the way). No threads and no network:
-// the caller steps, and the pump (federation/exchange) carries what is cut.
-// Resumable at any point, by walking again. Used by one thread, but for
-// progress() and WalkAgain().
+// HandOff moves what a site has, and others own by the map, to its owners, in
+// bounded steps (README.md tells how). No threads and no network: the caller
+// steps, and the pump (federation/exchange) carries what is cut. Resumable at
+// any point, by walking again. Used by one thread, but for progress() and
+// WalkAgain().
 #pragma once
 
 #include <atomic>
@@ -31,9 +31,9 @@ struct HandOffSettings {
   size_t hosts_of_step = 20'000;  // Looked at.
   std::function<absl::Time()> now = nullptr;
   // WalkAgain() is called for each batch of URLs that is injected, and a walk
-  // reads all hosts. So the next pass for it begins not before so long after
-  // the last one began, and not before ten times what that took for reading: it
-  // brings what came meanwhile. A new map does not wait.
+  // reads all hosts. So the next such pass begins at least this long after the
+  // last one began, and at least ten times as long as that one took to read; it
+  // moves all that came meanwhile. A new map does not wait.
   absl::Duration between_walks = absl::Seconds(2);
   absl::Duration most_between_walks = absl::Minutes(5);
   std::function<absl::Time()> steady_now = nullptr;  // Never jumps.
@@ -41,22 +41,22 @@ struct HandOffSettings {
 
 class HandOff {
  public:
-  // Which life of a site is to be sent to; nothing: not known now, its part
-  // waits. The map's incarnation will do.
+  // Which incarnation of a site to send to; nullopt: not known now, and its
+  // part waits. The map's incarnation will do.
   using PeerOf = std::function<std::optional<storage::Peer>(storage::SiteId)>;
 
   // `crawl_db` must outlive this.
   HandOff(HandOffSettings settings, storage::CrawlDb& crawl_db);
 
-  // Does a piece of what the map asks for. True: all is where it belongs, and
-  // every peer has acknowledged that it was all; the next call is cheap, and
-  // true until the map changes or WalkAgain(). Does nothing for a site that is
-  // not in the map.
+  // Takes the next step. True: all pages are where they belong, and every peer
+  // has acknowledged "complete"; further calls are cheap, and true until the
+  // map changes or WalkAgain() is called. Does nothing for a site that is not
+  // in the map.
   absl::StatusOr<bool> Step(const MapView& view, const PeerOf& peer_of)
       ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Pages of others may have come (BatchReceiver::Counts::foreign has grown).
-  // Soon, if not at once (HandOffSettings::between_walks).
+  // Pages of others may have come (BatchReceiver::Counts::foreign has grown). A
+  // walk begins soon; HandOffSettings::between_walks says when at the earliest.
   void WalkAgain() { walk_again_ = true; }
 
   struct Progress {
@@ -67,8 +67,8 @@ class HandOff {
     // The last step found nothing to do but wait: for acknowledgements, for a
     // peer, or for the end of a round.
     bool is_waiting = false;
-    // The last step said that all is where it belongs, and nobody has asked for
-    // another walk since.
+    // The last step said that all is where it belongs, and no other walk was
+    // asked for since.
     bool is_done = false;
   };
   Progress progress() const ABSL_LOCKS_EXCLUDED(mu_);
@@ -83,11 +83,11 @@ class HandOff {
     kDone
   };
 
-  // What of the map a pass depends on.
+  // The parts of the map that a pass depends on.
   static std::string KeyOf(const MapView& view);
   absl::Status LoadNote(const MapView& view);
   bool NeedsAnotherPass(const MapView& view);
-  // There is a reason other than that somebody asked.
+  // There is a reason other than a call of WalkAgain().
   bool MustPassAgain(const MapView& view);
   bool MayPassForWish() const;
   absl::Time SteadyNow() const;
@@ -102,9 +102,10 @@ class HandOff {
   absl::Status EndWalk();
   // At the end of a walk with pages left for sites that take none now.
   absl::Status GoOnWithout(const MapView& view, const PeerOf& peer_of);
-  // Tells those "complete" that no pages are left for.
+  // Sends "complete" to the peers for which no pages are left.
   absl::Status Complete(const MapView& view, const PeerOf& peer_of);
-  // Of a site that leaves: whoever is done is taken out of the map.
+  // Whether a site that leaves may say that its part is done; it is then taken
+  // out of the map.
   absl::StatusOr<bool> MayBeGone(const MapView& view);
   // The pair of lives, opened; nothing if the peer is not known now.
   absl::StatusOr<std::optional<storage::Peer>> Open(const MapView& view,

@@ -31,7 +31,7 @@ absl::StatusOr<Map> MapFromText(const std::string& text) {
   const auto parsed = google::protobuf::util::JsonStringToMessage(text, &map);
   if (!parsed.ok()) {
     return absl::InvalidArgumentError(
-        fmt::format("it is no map: {}", parsed.ToString()));
+        fmt::format("it is not a map: {}", parsed.ToString()));
   }
   if (absl::Status s = CheckMap(map); !s.ok()) return s;
   return map;

@@ -53,8 +53,8 @@ void SetShares(const Map& map, MapPlacement& placement) {
   }
 }
 
-// Channels move to where `placement` has them. The one before the first of
-// several moves at once stays the previous one: what has not moved yet is
+// Channels move to where `placement` has them. If a hand-off is still running,
+// its previous placement stays the previous one: what has not moved yet is
 // there.
 void Place(Map& next, const MapPlacement& placement) {
   if (IsSame(next.placement(), placement)) return;
@@ -130,7 +130,7 @@ absl::StatusOr<Map> Invite(const Map& map, std::string_view name) {
   if (absl::Status s = CheckSiteName(name); !s.ok()) return s;
   if (FindSite(map, name) != nullptr) {
     return absl::AlreadyExistsError(fmt::format(
-        "'{}' is a site of the federation, or invited, already", name));
+        "'{}' is already a site of the federation, or invited", name));
   }
   if (map.sites_size() >= kMostSites || map.last_site_id() >= kLastSiteId) {
     return absl::FailedPreconditionError(
@@ -158,10 +158,9 @@ absl::StatusOr<Map> Join(const Map& map, const Applicant& applicant,
   if (!is_new && known->incarnation() != applicant.incarnation &&
       known->incarnation() != replaces) {
     return absl::AlreadyExistsError(fmt::format(
-        "'{}' is a member already, and this is another copy of it; if that one "
+        "'{}' is already a member, and this is another copy of it; if that one "
         "is gone for good, remove it ('gannet federation remove {}') and "
-        "invite "
-        "this one",
+        "invite this one",
         applicant.name, applicant.name));
   }
   if (is_new) {
@@ -171,8 +170,8 @@ absl::StatusOr<Map> Join(const Map& map, const Applicant& applicant,
   MapSite& site = *MutableSite(next, applicant.name);
   const uint32_t capacity = site.capacity();
   Apply(applicant, site);
-  // Whoever comes back has what it had (SetCapacity() changes it), and is still
-  // leaving if it was: it has pages to hand over.
+  // A site that comes back keeps its capacity (SetCapacity() changes it), and
+  // is still leaving if it was: it has pages to hand over.
   if (!is_new) {
     site.set_capacity(capacity);
     site.set_state(known->state());
@@ -192,7 +191,7 @@ absl::StatusOr<Map> Leave(const Map& map, std::string_view name) {
   if (site->state() == MapSite::LEAVING) return map;
   if (map.placement().shares_size() < 2) {
     return absl::FailedPreconditionError(fmt::format(
-        "'{}' is the last site: nobody could take what it has", name));
+        "'{}' is the last site: no other site could take its channels", name));
   }
   if (map.registrar() == site->id()) {
     return absl::FailedPreconditionError(fmt::format(
@@ -337,7 +336,7 @@ absl::StatusOr<Map> Adopt(const Map& map, std::string_view name,
   if (highest_epoch >= kLastEpoch ||
       NextTerm(map.term(), site->id()) > kLastTerm) {
     return absl::InvalidArgumentError(fmt::format(
-        "epoch {} is none that a federation reaches", highest_epoch));
+        "epoch {} exceeds the maximum {}", highest_epoch, kLastEpoch - 1));
   }
   Map next = map;
   next.set_term(NextTerm(map.term(), site->id()));

@@ -1,8 +1,8 @@
 // What may be done to the federation's map: each function takes a map and gives
 // the next one, epoch + 1, or says why not. They know nothing of where the map
-// is kept; whoever keeps it takes the next one by compare-and-swap, so that of
-// two changes to the same map only one happens, and the other is tried again on
-// the new map. Functions only; thread-safe.
+// is kept; its keeper takes the next one by compare-and-swap, so that of two
+// changes to the same map only one happens, and the other is tried again on the
+// new map. Functions only; thread-safe.
 //
 // Channels move in one step at a time: while `previous_placement` is there, no
 // change is accepted that moves others, but the removal of a dead site.
@@ -58,8 +58,8 @@ absl::StatusOr<Map> FinishHandOff(const Map& map);
 absl::StatusOr<Map> Block(const Map& map, std::string_view domain);
 absl::StatusOr<Map> Unblock(const Map& map, std::string_view domain);
 absl::StatusOr<Map> Pause(const Map& map, bool paused);
-// `name` becomes the registrar, in a new term. `highest_epoch` is what it has
-// heard of from anybody.
+// `name` becomes the registrar, in a new term. `highest_epoch` is the highest
+// that it has heard of.
 absl::StatusOr<Map> Adopt(const Map& map, std::string_view name,
                           uint64_t highest_epoch);
 

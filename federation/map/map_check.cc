@@ -36,7 +36,7 @@ bool IsNameCharacter(char c) {
 absl::Status CheckPlacement(const Map& map, const MapPlacement& placement) {
   if (absl::Status s = CheckPlacementSettings(placement); !s.ok()) return s;
   if (placement.shares().empty()) {
-    return absl::InvalidArgumentError("a placement without sites");
+    return absl::InvalidArgumentError("a placement has no sites");
   }
   uint32_t last = 0;
   for (const MapPlacement::Share& share : placement.shares()) {
@@ -69,7 +69,7 @@ absl::Status CheckSites(const Map& map) {
     }
     last = site.id();
     if (!MapSite::State_IsValid(site.state())) {
-      return absl::InvalidArgumentError("a site in a state that is unknown");
+      return absl::InvalidArgumentError("a site has an unknown state");
     }
     if (site.state() == MapSite::INVITED) continue;
     if (absl::Status s = CheckJoinedSite(site); !s.ok()) return s;
@@ -200,14 +200,14 @@ absl::Status CheckRules(const MapRules& federations, const MapRules& sites) {
 absl::Status CheckMap(const Map& map) {
   if (map.version() != kMapVersion) {
     return absl::InvalidArgumentError(
-        fmt::format("a map of version {}; this Gannet knows {}", map.version(),
-                    kMapVersion));
+        fmt::format("the map has version {}; this Gannet reads {}",
+                    map.version(), kMapVersion));
   }
   if (map.federation() == 0 || map.epoch() == 0 || map.epoch() > kLastEpoch ||
       map.term() > kLastTerm || map.last_site_id() > kLastSiteId ||
       map.placed_epoch() > kLastEpoch || map.placed_term() > kLastTerm ||
       PlacedStamp(map) > Stamp(map)) {
-    return absl::InvalidArgumentError("a map without identity or epoch");
+    return absl::InvalidArgumentError("the map has no valid identity or epoch");
   }
   if (absl::Status s = CheckSites(map); !s.ok()) return s;
   if (absl::Status s = CheckPlacement(map, map.placement()); !s.ok()) return s;
@@ -215,7 +215,7 @@ absl::Status CheckMap(const Map& map) {
     const MapSite* site = FindSite(map, share.site());
     if (site == nullptr || site->state() != MapSite::MEMBER) {
       return absl::InvalidArgumentError(
-          "a placement gives channels to a site that is no member");
+          "a placement gives channels to a site that is not a member");
     }
   }
   if (map.has_previous_placement()) {
@@ -223,11 +223,11 @@ absl::Status CheckMap(const Map& map) {
     if (!s.ok()) return s;
   }
   if (map.registrar() != 0 && FindSite(map, map.registrar()) == nullptr) {
-    return absl::InvalidArgumentError("the registrar is no site of the map");
+    return absl::InvalidArgumentError("the registrar is not a site of the map");
   }
   if (!proto::ChannelUnit_IsValid(map.rules().channel()) ||
       !proto::ExchangeMode_IsValid(map.rules().exchange())) {
-    return absl::InvalidArgumentError("a rule that is unknown");
+    return absl::InvalidArgumentError("a rule has an unknown value");
   }
   if (map.blocked_size() > kMostBlocked) {
     return absl::InvalidArgumentError(
@@ -246,7 +246,7 @@ absl::Status CheckJoinedSite(const MapSite& site) {
   if (absl::Status s = CheckSiteName(site.name()); !s.ok()) return s;
   if (absl::Status s = CheckPeerAddress(site.address()); !s.ok()) return s;
   if (site.incarnation() == 0) {
-    return absl::InvalidArgumentError("a site without an incarnation");
+    return absl::InvalidArgumentError("a site has no incarnation");
   }
   // NaN is in no range.
   const bool is_on_earth = std::abs(site.location().latitude()) <= 90 &&
@@ -284,7 +284,7 @@ absl::Status CheckBlockable(std::string_view domain) {
                        return c > ' ' && c != '/' && c != 127;
                      });
   if (plain) return absl::OkStatus();
-  return absl::InvalidArgumentError("a blocked domain is no host name");
+  return absl::InvalidArgumentError("a blocked domain is not a host name");
 }
 
 }  // namespace gannet::federation

@@ -1,6 +1,6 @@
-// What a map says at a glance, and whether it can be one at all: maps come from
-// peers, from files and from an old disk, and are looked at before they are
-// believed. Functions only; thread-safe.
+// Simple facts about a map, and whether it is valid: maps come from peers, from
+// files and from an old disk, and are checked before they are used. Functions
+// only; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +46,7 @@ uint64_t PlacedStamp(const Map& map);
 // The same version with other content: one of them is a forgery or a mistake.
 bool Contradicts(const Map& a, const Map& b);
 bool IsHandingOff(const Map& map);
-// kInvalidArgument says what is wrong with it: what came from a peer or a file
-// is looked at before it is believed.
+// kInvalidArgument says what is wrong with the map.
 absl::Status CheckMap(const Map& map);
 // Letters, digits, '-', '_' and '.', as in archive files and certificates.
 absl::Status CheckSiteName(std::string_view name);

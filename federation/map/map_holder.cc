@@ -38,7 +38,7 @@ absl::Status MapHolder::Offer(const Map& map) {
       return absl::FailedPreconditionError(
           now->map().federation() != map.federation()
               ? "this is the map of another federation"
-              : fmt::format("a map of epoch {} that is not the one of that "
+              : fmt::format("the map of epoch {} differs from the one of that "
                             "epoch that this site has",
                             map.epoch()));
     }

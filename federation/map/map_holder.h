@@ -1,6 +1,6 @@
-// MapHolder is a site's own copy of the map: the last that it has seen, on its
-// disk before anybody goes by it. A site crawls and exchanges by it, whether or
-// not whoever keeps the map can be reached. Thread-safe.
+// MapHolder is a site's own copy of the map: the last that it has seen, stored
+// on its disk before it is used. A site crawls and exchanges by it, whether or
+// not the keeper of the map can be reached. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +31,13 @@ class MapHolder {
   std::shared_ptr<const MapView> view() const ABSL_LOCKS_EXCLUDED(mu_);
 
   // Takes a map if it is newer than the one it has; an older one, or the same,
-  // changes nothing and is no error. kInvalidArgument: it is no map.
+  // changes nothing and is no error. kInvalidArgument: it is not a valid map.
   // kFailedPrecondition: it is of another federation, or the same epoch with
   // other content.
   absl::Status Offer(const Map& map) ABSL_LOCKS_EXCLUDED(offer_mu_, mu_);
 
-  // Waits until there is another than `known` (which may be null), at most so
-  // long. Returns the one that there is.
+  // Waits until the map is another than `known` (which may be null), at most
+  // for the timeout. Returns the current one.
   std::shared_ptr<const MapView> Await(
       const std::shared_ptr<const MapView>& known, absl::Duration at_most) const
       ABSL_LOCKS_EXCLUDED(mu_);

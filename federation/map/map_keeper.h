@@ -19,10 +19,10 @@ class MapKeeper {
   // kNotFound: there is none yet. kUnavailable: nobody answers.
   virtual absl::StatusOr<Map> Get() = 0;
 
-  // Puts `next` in the place of `expected`. kAborted: somebody was quicker, and
-  // the change is to be made again on the new map. kUnavailable: nobody
-  // answers, and whether it happened is unknown until Get() does.
-  // kFailedPrecondition: it cannot be changed from here, and how it can.
+  // Puts `next` in the place of `expected`. kAborted: another change came
+  // first; make this one again on the new map. kUnavailable: nobody answers,
+  // and whether it happened is unknown until Get() does. kFailedPrecondition:
+  // it cannot be changed from here, and how it can.
   virtual absl::Status CompareAndSwap(const Map& expected, const Map& next) = 0;
 
   // Waits for a map newer than `known`, at most so long; then whatever is
@@ -31,9 +31,9 @@ class MapKeeper {
                                     absl::Duration at_most) = 0;
 };
 
-// Makes a change until it is made on the map that there is; gives up after a
-// few, for then something else is wrong. A change that changes nothing (the
-// same epoch) writes nothing.
+// Makes a change, again if another one came first; gives up after a few
+// attempts, for then something else is wrong. A change that changes nothing
+// (the same epoch) writes nothing.
 absl::StatusOr<Map> ChangeMap(
     MapKeeper& keeper,
     const std::function<absl::StatusOr<Map>(const Map&)>& change);

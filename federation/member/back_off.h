@@ -1,7 +1,7 @@
 // BackOff says how long to wait before what failed is tried again: longer each
-// time, up to a bound, and never the same for two sites, so that those that
-// lost one thing at one moment do not all come back for it at one moment. Used
-// by one thread.
+// time, up to a bound, and random, so that sites which lost the same peer at
+// the same moment do not all call it again at the same moment. Used by one
+// thread.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class BackOff {
         static_cast<double>(random_() >> 11) / static_cast<double>(1ULL << 53);
     return step * (0.5 + 0.5 * part);
   }
-  // It went well.
+  // The attempt succeeded.
   void Reset() { step_ = first_; }
 
  private:

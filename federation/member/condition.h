@@ -16,8 +16,8 @@ namespace gannet::federation {
 // What becomes ready within this is waited for: a site with it is not idle.
 inline constexpr absl::Duration kIdleWait = absl::Minutes(10);
 
-// Read anew with each call: some look-ups for each neighbour. What the hand-off
-// knows is added by who asks.
+// Reads the crawl DB with each call: some look-ups for each neighbour. The
+// caller adds what the hand-off knows.
 absl::StatusOr<peers::Condition> LookAtCondition(storage::CrawlDb& crawl_db,
                                                  const MapView& view,
                                                  absl::Time now);

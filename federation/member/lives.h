@@ -21,8 +21,8 @@ class Lives {
   explicit Lives(absl::Duration silence = absl::Seconds(4))
       : silence_(silence) {}
 
-  // kAlreadyExists: another process of that site speaks, too. `now` never
-  // jumps.
+  // kAlreadyExists: another process of that site speaks, too. `now` is of a
+  // steady clock.
   absl::Status Hear(const peers::Greeting& greeting, absl::Time now)
       ABSL_LOCKS_EXCLUDED(mu_);
 

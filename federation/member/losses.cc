@@ -12,9 +12,10 @@ namespace {
 
 constexpr char kNote[] = "losses";  // On disk.
 
-// Whether the first map says what was whose when the second came, with no other
-// placement in between: the one that left had handed over (what it had is the
-// first one's previous placement), or one was removed while nothing moved.
+// Whether the first map tells who owned what when the second came, with no
+// other placement in between: either the site that left had handed over (what
+// it had is in the first map's previous placement), or a site was removed while
+// no channel moved.
 bool SaysWhoHadWhat(const Map& before, const Map& after) {
   if (before.in_haste() || after.in_haste()) return false;
   if (PlacedStamp(before) == PlacedStamp(after)) return true;
@@ -129,7 +130,7 @@ LostPages::LostPages(const Losses::List& list,
       now_(std::move(now)) {
   for (const Losses::List::Gone& gone : list.gone) {
     auto view = MapView::Create(gone.before, /*self=*/"");
-    if (!view.ok()) {  // From an old disk: as if it were not known.
+    if (!view.ok()) {  // Unusable, from an old disk: not known.
       before_.clear();
       return;
     }
@@ -152,8 +153,8 @@ bool LostPages::WasOfWhoIsGone(std::string_view page) const {
     }
   }
   if (!before_.empty()) return false;
-  // The previous owner of what a site had that is gone is nobody. After two
-  // moves in haste, or when all has moved, who had it last is not known.
+  // What a gone site owned has no previous owner. If a second move began before
+  // the first had ended, or when all has moved, the last owner is not known.
   return !IsHandingOff(now_->map()) || now_->map().in_haste() ||
          !Ownership(*now_).PreviousOwnerOf(page).has_value();
 }

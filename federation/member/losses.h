@@ -26,9 +26,10 @@ class Losses {
   absl::Status Load() ABSL_LOCKS_EXCLUDED(mu_);
 
   struct List {
-    // Began another life: they are to be sent again what belongs to them.
+    // Sites that began another life: what belongs to them is sent to them
+    // again.
     std::set<storage::SiteId> reborn;
-    // What was theirs is others' now, who may not have it.
+    // A site is gone: others own what it owned, and may not have it.
     bool somebody_is_gone = false;
     struct Gone {
       Map before;  // The last that had them; without its block list.
@@ -42,9 +43,9 @@ class Losses {
   };
   List Get() const ABSL_LOCKS_EXCLUDED(mu_);
 
-  // What the second map tells that the first did not; `self` is not looked for.
-  // Numbers of sites are never given twice: one that came and went between the
-  // two is not missed.
+  // Adds the losses that the second map tells and the first did not; `self` is
+  // left out. Numbers of sites are never given twice, so that a site which came
+  // and went between the two is noticed.
   absl::Status Add(const Map& before, const Map& after, std::string_view self)
       ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -60,8 +61,7 @@ class Losses {
   List list_ ABSL_GUARDED_BY(mu_);
 };
 
-// Says of page after page whether it is among what was lost. Immutable, so
-// thread-safe.
+// Says of each page whether it may have been lost. Immutable, so thread-safe.
 class LostPages {
  public:
   // `now` is the map by which it is sent again.

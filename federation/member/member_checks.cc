@@ -23,10 +23,10 @@ const peers::PairCounts* FindPair(const Conditions& all, uint32_t site,
   return nullptr;
 }
 
-// Of one direction of a pair. The three looks are taken one after the other, so
-// whatever runs meanwhile: what was acknowledged in the first is received in
-// the second, and what is received in the second is sent in the third. Where
-// the numbers are equal, so must the cash be.
+// Checks one direction of a pair. The three looks are taken one after the
+// other. So, even while batches are sent, what was acknowledged in the first
+// look is received in the second, and what is received in the second is sent in
+// the third. Where the numbers are equal, so must the cash be.
 FederationCheck CheckPair(const proto::MapSite& from, const proto::MapSite& to,
                           const Conditions& first, const Conditions& second,
                           const Conditions& third) {
@@ -62,11 +62,12 @@ FederationCheck CheckPair(const proto::MapSite& from, const proto::MapSite& to,
 
 }  // namespace
 
-// I4, this site's half: what is in its pages belongs here, or is about to go.
+// I4, this site's half: its pages belong here, or are about to move.
 absl::StatusOr<storage::Check> Membership::CheckOwnership() {
   absl::StatusOr<storage::Check> check = LookAtOwnership();
   if (!check.ok() || check->ok) return check;
-  // Whoever brings a page of another's says so a moment after that.
+  // A page of another site may just have come: HandOff::WalkAgain() is called a
+  // moment after it was stored.
   absl::SleepFor(2 * kMoveEvery);
   return LookAtOwnership();
 }
@@ -124,10 +125,11 @@ Conditions Membership::AskConditions() {
   auto replies = AskAll<peers::Condition>(
       [](Neighbour& neighbour, peers::Condition& reply) {
         if (absl::Status s = neighbour.Beat(); !s.ok()) return s;
-        // It answers, and perhaps in a life that the map does not know yet.
+        // It answers, but perhaps as an incarnation that the map does not know
+        // yet.
         const auto condition = neighbour.Look().condition;
         if (!condition.has_value()) {
-          return absl::UnavailableError("its map is another one");
+          return absl::UnavailableError("it goes by another map");
         }
         reply = *condition;
         return absl::OkStatus();

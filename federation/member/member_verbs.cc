@@ -9,7 +9,7 @@
 
 namespace gannet::federation {
 
-// A call that should not have been made: counted, so that somebody looks.
+// Refuses a call that a site may not make, and counts it for the metrics.
 absl::Status Membership::Refuse(absl::Status status) {
   ++refused_;
   return status;
@@ -21,7 +21,8 @@ absl::StatusOr<storage::Peer> Membership::CheckCaller(
   if (view == nullptr) {
     return absl::FailedPreconditionError("this site is in no federation (yet)");
   }
-  // Who it is comes first: nothing is done for whoever poses as another.
+  // The identity is checked first: nothing is done for a caller that poses as
+  // another site.
   const auto names_itself = [&] {
     const proto::MapSite* site = FindSite(view->map(), greeting.site());
     return !caller.is_secured ||
@@ -30,13 +31,14 @@ absl::StatusOr<storage::Peer> Membership::CheckCaller(
   };
   if (names_itself() && greeting.federation() == view->map().federation() &&
       IsNewer(greeting.term(), greeting.epoch(), view->map())) {
-    // It goes by a newer map. That is fetched from itself, if it is known; a
-    // site that only the newer map knows tries again in a moment.
+    // The caller has a newer map. It is fetched from the caller, if this site
+    // knows it; a caller that only the newer map has must try again in a
+    // moment.
     const auto neighbour = NeighbourOf(greeting.site());
     if (neighbour == nullptr) {
       for (const auto& [id, other] : neighbours()) other->BeatNow();
       return absl::UnavailableError(
-          "that site goes by a newer map, which is being looked for");
+          "that site has a newer map, which this one is fetching; try again");
     }
     (void)neighbour->CatchUp();
     view = maps_.view();
@@ -45,15 +47,16 @@ absl::StatusOr<storage::Peer> Membership::CheckCaller(
   if (!peer.ok()) return Refuse(peer.status());
   if (view->self() != nullptr && greeting.site() == view->self()->id()) {
     return Refuse(absl::PermissionDeniedError(
-        "this is that site itself: a copy of it, or somebody who poses as it"));
+        "the caller says that it is this site: a second copy of it, or "
+        "somebody who poses as it"));
   }
   const proto::MapSite* site = FindSite(view->map(), greeting.site());
   if (caller.is_secured && caller.site_name != site->name()) {
     return Refuse(absl::PermissionDeniedError(
-        fmt::format("the certificate is {}, and the greeting is of site '{}'",
+        fmt::format("the certificate is {}, but the greeting names site '{}'",
                     caller.site_name.has_value()
                         ? "that of site '" + *caller.site_name + "'"
-                        : "no site's",
+                        : "not a site's",
                     site->name())));
   }
   if (absl::Status s = lives_.Hear(greeting, settings_.steady_now()); !s.ok()) {
@@ -72,7 +75,7 @@ absl::StatusOr<PutPair> Membership::OpenPut(const Caller& caller,
   if (!peer.ok()) return peer.status();
   auto own = Greeting();
   if (!own.ok()) return own.status();
-  // It would refuse each batch: they need not come.
+  // The receiver would refuse each batch, so do not let the stream begin.
   if (absl::Status s = receiver_.CheckOwnRules(*maps_.view()); !s.ok()) {
     return s;
   }
@@ -123,7 +126,7 @@ absl::Status Membership::Take(const PutPair& pair, const peers::Batch& batch,
 }
 
 void Membership::OnCut(const std::optional<storage::Peer>& from) {
-  // Who never greeted is a stranger.
+  // A caller that never greeted is a stranger.
   ++(from.has_value() ? cut_streams_ : refused_);
 }
 
@@ -143,13 +146,14 @@ absl::Status Membership::Beat(const Caller& caller,
   return absl::OkStatus();
 }
 
-// For whoever has a certificate of this federation: a site that was removed
-// must be able to see that.
+// Answers every caller with a certificate of this federation: a site that was
+// removed must be able to see that.
 absl::Status Membership::GetMap(const Caller& caller,
                                 const peers::GetMapRequest& request,
                                 peers::MapReply& reply) {
   if (caller.is_secured && !caller.site_name.has_value()) {
-    return Refuse(absl::PermissionDeniedError("the certificate is no site's"));
+    return Refuse(
+        absl::PermissionDeniedError("the certificate is not a site's"));
   }
   const auto view = maps_.view();
   if (view == nullptr) {
@@ -186,7 +190,7 @@ absl::Status Membership::CheckOnlyLife(const peers::JoinRequest& request) {
   const auto view = maps_.view();
   if (view == nullptr) return absl::OkStatus();
   if (request.process() == 0) {
-    return absl::InvalidArgumentError("a site that does not name its process");
+    return absl::InvalidArgumentError("the request names no process");
   }
   for (const proto::MapSite& site : view->map().sites()) {
     if (site.name() != request.site().name() || !IsActive(site)) continue;

@@ -18,7 +18,7 @@ namespace {
 constexpr char kBlockedNote[] = "blocked_by_map";
 
 constexpr absl::Duration kWatchEvery = absl::Milliseconds(300);
-// Asking another site would bring the same answer.
+// Whether another site would give the same answer.
 bool IsRefusal(const absl::Status& status) {
   return absl::IsPermissionDenied(status) || absl::IsAlreadyExists(status) ||
          absl::IsInvalidArgument(status) || absl::IsUnimplemented(status);
@@ -134,7 +134,7 @@ std::string Membership::RulesProblem(const MapView& view) const {
          "; it begins no round until they are the same";
 }
 
-// A site that has no map and nobody to ask for one is the first.
+// A site that has no map, and no site to ask for one, founds the federation.
 void Membership::Found() {
   if (maps_.view() != nullptr || !settings_.join.empty()) return;
   Applicant first = settings_.self;
@@ -166,7 +166,7 @@ void Membership::JoinIfNeeded() {
                (IsRefusal(status) ? join_refused_ : join_unheard_).Next();
 }
 
-// The same words each time, so that the log says it once.
+// The text must be the same each time, so that it is logged once.
 std::string Membership::WhyNotIn(const absl::Status& refused) const {
   const std::string why(refused.message());
   const auto view = maps_.view();
@@ -187,14 +187,14 @@ std::string Membership::WhyNotIn(const absl::Status& refused) const {
                              "it joins by itself within {}; at once "
                              "with 'gannet federation join' here",
                              absl::FormatDuration(kLongestRefused));
-  // That it is not invited was said.
+  // The text above already says that it is not invited.
   const bool is_news = !refused.ok() && !absl::IsPermissionDenied(refused);
   return is_news ? text + " (now: " + why + ")" : text;
 }
 
 absl::Status Membership::BeReborn() {
-  // The watch, and whoever was told to join now: the second must not go on
-  // with the life before.
+  // The watch and an operator's `join` may both come here; the second must use
+  // the incarnation that the first has made.
   storage::MutexLock one_at_a_time(&reborn_mu_);
   if (is_reborn_) return absl::OkStatus();
   if (absl::Status s = crawl_db_.incoming().Reincarnate(); !s.ok()) return s;
@@ -226,7 +226,7 @@ absl::Status Membership::JoinNow(const std::string& asked) {
   *site.mutable_location() = settings_.self.location;
   site.set_capacity(settings_.self.capacity);
 
-  // Whoever it is told to ask, else whoever it knew.
+  // The site that it is told to ask, else the sites of its last map.
   std::vector<std::pair<std::string, std::string>> doors;  // Address, name.
   if (!asked.empty()) {
     doors.emplace_back(asked, "");
@@ -280,7 +280,7 @@ void Membership::MeetNeighbours(const MapView& view) {
   pump.process = process_;
   for (const proto::MapSite* site : view.peers()) {
     const auto known = NeighbourOf(site->id());
-    // Who was removed goes on asking: it may be invited again.
+    // A site that was removed goes on asking: it may be invited again.
     if (known != nullptr && !gone.contains(site->id())) continue;
     come[site->id()] = std::make_shared<Neighbour>(
         NeighbourParts{.crawl_db = crawl_db_,
@@ -387,7 +387,7 @@ void Membership::LookForQuiet(const MapView& view) {
       is_quiet_ = false;
       return;
     }
-    // Not asked since the last look: a little later.
+    // It has not answered since the last look: try again a little later.
     if (seen.condition_asked <= last_look_ended_) return;
     look[site->id()] = *seen.condition;
   }

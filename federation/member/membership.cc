@@ -23,8 +23,8 @@ BatchReceiverSettings ReceiverSettings(const MembershipSettings& settings) {
   return receiver;
 }
 
-// Another site is back that had been taken out, as only the map of another term
-// can do: who took it out did not know of that one, nor it of the removal.
+// Whether another site is back that had been removed. Only the map of another
+// term can do that: its registrar did not know of the removal.
 bool UndoesARemoval(const Map& before, const Map& after,
                     std::string_view self) {
   for (const proto::MapSite& site : after.sites()) {
@@ -85,7 +85,8 @@ absl::StatusOr<std::unique_ptr<Membership>> Membership::Start(
   if (absl::Status s = made->losses_.Load(); !s.ok()) return s;
   // A map of a file is read before anything is done by an older one.
   if (made->MapIsAFile()) made->ReadFile();
-  // A registrar asks them before it takes a change, and one may come at once.
+  // A registrar asks its neighbours before it takes a change, and a change may
+  // come at once.
   if (const auto view = made->maps_.view()) made->MeetNeighbours(*view);
   auto server = PeerServer::Start(made->settings_.server, *made);
   if (!server.ok()) return server.status();
@@ -99,8 +100,9 @@ absl::Status Membership::KeepMap(const Map& map) {
   if (const auto before = maps_.view()) {
     absl::Status s = losses_.Add(before->map(), map, settings_.self.name);
     if (!s.ok()) return s;
-    // What was numbered for that site was taken back and forgotten, and it may
-    // have some of it: between these two lives no number means anything more.
+    // The batches for that site were taken back and their numbers forgotten,
+    // though it may have received some of them. So this site takes a new
+    // incarnation, for which numbers begin anew.
     if (UndoesARemoval(before->map(), map, settings_.self.name)) {
       if (s = BeReborn(); !s.ok()) return s;
       Note("removal_undone", {{"epoch", std::to_string(map.epoch())}});
@@ -182,8 +184,8 @@ Membership::Neighbours Membership::neighbours() {
 
 void Membership::AskNeighbours() {
   std::vector<std::thread> questions;
-  // A site that was restored cannot greet until it has joined again, and has
-  // heard of nobody; but its map is the one that may be old.
+  // A site that was restored cannot greet until it has joined again, so it has
+  // heard of no neighbour; and its map may be old.
   const bool greets = Greeting().ok();
   for (const auto& [site, neighbour] : neighbours()) {
     const NeighbourLook look = neighbour->Look();
@@ -281,7 +283,7 @@ absl::StatusOr<Map> Membership::Change(const MapChange& change) {
   absl::StatusOr<Map> map = file_->Get();
   if (!map.ok()) return map;
   if (federation::IsHandingOff(*map)) {
-    // Nobody but the administrator could say that it is over.
+    // With a map that is a file only this change can end the hand-off.
     const auto view = maps_.view();
     if (view != nullptr && AllHaveHandedOff(*view)) map = FinishHandOff(*map);
   }

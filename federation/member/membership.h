@@ -1,7 +1,7 @@
 // Membership is a site's part in the federation: it holds the map, knows its
 // neighbours, sends and takes what belongs elsewhere, and hands over what it no
-// longer owns. It runs beside the rounds, which ask it for the map of the hour,
-// and goes on whether or not anybody else can be reached.
+// longer owns. It runs beside the rounds, which ask it for the current map, and
+// goes on whether or not anybody else can be reached.
 //
 //   MapHolder ◄── Neighbour (each other site: beat, pump) ──► PeerClient
 //       ▲                                                         network
@@ -121,10 +121,10 @@ class Membership : private PeerVerbs {
   const MapHolder& maps() const { return maps_; }
   // What others may have lost, and is to be sent again.
   Losses& losses() { return losses_; }
-  // Whether this site may begin a round: it is in the map, nobody paused, and
-  // nobody takes it for a copy of itself. If not, why not.
+  // Whether this site may begin a round: it is in the map, nothing is paused,
+  // and no other site takes it for a copy of itself. If not, why not.
   absl::Status MayBeginRound() ABSL_LOCKS_EXCLUDED(mu_);
-  // Which hosts this site may crawl by that map: its own, but for those whose
+  // Which hosts this site may crawl by that map: its own, except those whose
   // last owner has not handed them over yet.
   absl::StatusOr<storage::HostFilter> MayCrawl(
       const std::shared_ptr<const MapView>& view) const;
@@ -153,7 +153,8 @@ class Membership : private PeerVerbs {
   absl::StatusOr<Map> MapWithSelf();
   // Makes this site the registrar.
   absl::StatusOr<Map> Adopt();
-  // Asks to be let in, now: the site at `address`, or whom the settings name.
+  // Asks to be let in, now: the site at `address`, or the one that the settings
+  // name.
   absl::Status JoinNow(const std::string& address = "")
       ABSL_LOCKS_EXCLUDED(mu_);
   absl::StatusOr<Plan> MakePlan(const MapChange& change);
@@ -168,9 +169,10 @@ class Membership : private PeerVerbs {
 
   using Neighbours = std::map<uint32_t, std::shared_ptr<Neighbour>>;
 
-  // Who is refused asks again later and later: each of its calls is counted as
-  // refused by whom it asks, and only an administrator can help it. Who finds
-  // nobody, or must wait until channels have moved, asks again soon.
+  // A site that is refused waits longer before each next attempt: the site that
+  // it asks counts each call as refused, and only an administrator can help. A
+  // site that reaches nobody, or must wait until channels have moved, asks
+  // again soon.
   static constexpr absl::Duration kFirstJoin = absl::Seconds(2);
   static constexpr absl::Duration kLongestRefused = absl::Minutes(2);
   static constexpr absl::Duration kLongestUnheard = absl::Seconds(5);
@@ -178,7 +180,7 @@ class Membership : private PeerVerbs {
   // The mover.
   void Move();
 
-  // Before it is gone by.
+  // Called before the map is used.
   absl::Status KeepMap(const Map& map);
 
   // The watch.
@@ -186,14 +188,15 @@ class Membership : private PeerVerbs {
   void ReadFile();
   void Found();
   void JoinIfNeeded() ABSL_LOCKS_EXCLUDED(mu_);
-  // A site that was removed as dead and is back: what others sent to that life
-  // is lost to them, so this is another one. Once, until it is in the map. The
-  // same for who took part in a removal that was undone.
+  // Takes a new incarnation, once until it is in the map. For a site that was
+  // removed as dead and is back: the others have written off what they sent to
+  // its last one. The same for a site that took part in a removal that was
+  // undone.
   absl::Status BeReborn() ABSL_LOCKS_EXCLUDED(reborn_mu_);
   // What an administrator should do about a site that is not in the map.
   std::string WhyNotIn(const absl::Status& refused) const;
   void MeetNeighbours(const MapView& view) ABSL_LOCKS_EXCLUDED(mu_);
-  // False: not all of it; to be tried again.
+  // False: not all was done; try again.
   bool ApplyBlocks(const MapView& view);
   std::string RulesProblem(const MapView& view) const;
   void FinishHandOffIfDone(const MapView& view);

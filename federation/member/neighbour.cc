@@ -97,7 +97,7 @@ absl::Status Neighbour::Beat() {
     beat_error_.clear();
     term_ = reply.greeting().term();
     epoch_ = reply.greeting().epoch();
-    // Of a life that the map does not know yet nothing is believed but this.
+    // Of an incarnation that the map does not know yet, nothing else is used.
     if (reply.greeting().incarnation() == site_.incarnation()) {
       condition_ = reply.condition();
       condition_asked_ = asked;
@@ -151,7 +151,8 @@ void Neighbour::PumpLoop() {
       SetError(&Neighbour::pump_error_, status);
       continue;
     }
-    // Both sides may take up a new map at other moments; that is no error yet.
+    // The two sides may take up a new map at different moments, which is no
+    // error yet.
     if (!absl::IsAborted(status)) SetError(&Neighbour::pump_error_, status);
     if (Rest(rest.Next(), /*is_beat=*/false)) return;
   }
@@ -199,7 +200,7 @@ NeighbourLook Neighbour::Look() const {
   look.epoch = epoch_;
   look.condition = condition_;
   look.condition_asked = condition_asked_;
-  // What it said before it went away does not stop this site for ever.
+  // A refusal from before it went away must not stop this site for ever.
   look.takes_us_for_a_copy =
       parts_.steady_now() - taken_for_a_copy_ < parts_.away_after;
   look.error = beat_error_.empty() ? pump_error_ : beat_error_;

@@ -1,7 +1,7 @@
 // Neighbour is one other site, in one of its lives, as this site sees it: a
 // thread that beats (who lives, by which map, how it is doing), and one that
-// pumps the outbox to it. Whatever fails is tried again, after a while that
-// grows; a new map is fetched from whoever is heard to have it. Thread-safe.
+// pumps the outbox to it. What fails is tried again, after a growing wait; a
+// newer map is fetched from a site that says it has it. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ struct NeighbourParts {
   PumpSettings pump;
   absl::Duration beat_every = absl::Seconds(1);
   absl::Duration beat_at_most = absl::Seconds(3);
-  // Who was not heard of for so long is away.
+  // A site that was not heard of for so long is away.
   absl::Duration away_after = absl::Seconds(10);
   std::function<absl::Time()> steady_now;
 };

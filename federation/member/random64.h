@@ -1,4 +1,4 @@
-// A number that nobody can guess: a federation's, a process's. A function;
+// A random number that identifies a federation or a process. A function;
 // thread-safe.
 #pragma once
 

@@ -114,9 +114,8 @@ absl::StatusOr<Map> RegistrarMap::Take(uint64_t expected_term,
         other == nullptr ? "?" : other->name(), TermNumber(map.term())));
   }
   if (map.term() != expected_term || map.epoch() != expected_epoch) {
-    return absl::AbortedError(
-        fmt::format("the map is of epoch {} by now, not of {}", map.epoch(),
-                    expected_epoch));
+    return absl::AbortedError(fmt::format("the map has epoch {} by now, not {}",
+                                          map.epoch(), expected_epoch));
   }
   if (next.federation() != map.federation() || next.term() != map.term() ||
       next.epoch() != map.epoch() + 1 || next.registrar() != map.registrar()) {

@@ -1,7 +1,7 @@
 // RegistrarMap keeps the map with one of the sites, the registrar that the map
 // names: every change is a compare-and-swap there, in the registrar's own crawl
-// DB. The others need it to change the map, never to crawl. Whoever adopts the
-// role does so in a new term, and of two maps the one of the higher term is
+// DB. The others need it to change the map, never to crawl. A site that adopts
+// the role does so in a new term, and of two maps the one of the higher term is
 // newer. Thread-safe.
 #pragma once
 
@@ -38,7 +38,7 @@ class RegistrarMap : public MapKeeper {
   // As the registrar, for another site. Returns the map that there is then.
   // kFailedPrecondition: another site is the registrar; or this one was
   // restored, and has not joined again: then it takes nothing but that.
-  // kAborted: the map is another than the caller thinks.
+  // kAborted: the map is no longer the one that the caller changed.
   absl::StatusOr<Map> Take(uint64_t expected_term, uint64_t expected_epoch,
                            const Map& next) ABSL_LOCKS_EXCLUDED(take_mu_);
 

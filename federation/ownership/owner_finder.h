@@ -1,6 +1,6 @@
-// OwnerFinder says of page after page whose it is by one map. Pages come in key
-// order, so the answer is mostly that of the one before: a channel is never
-// less than a host, and what a host's page costs is one comparison. Not
+// OwnerFinder finds the owners of many pages by one map. Pages come in key
+// order, so the answer is mostly that of the page before: a channel is never
+// less than a host, so another page of the same host costs one comparison. Not
 // thread-safe.
 #pragma once
 

@@ -73,13 +73,13 @@ class PeerClient::Stream : public PutStream {
   }
   absl::Status Finish() override {
     is_finished_ = true;
-    // Who has refused a batch waits for this to say why; and gRPC, before it
-    // gives that away, for somebody to read what was said before.
+    // A receiver that has refused a batch sends its status only after this; and
+    // gRPC hands the status out only when all earlier replies were read.
     stream_->WritesDone();
     peers::PutReply unread;
     while (stream_->Read(&unread)) continue;
     const absl::Status status = ToAbsl(stream_->Finish());
-    // The other side ended it and had nothing to say: it stops.
+    // The other side ended the stream without an error: it is shutting down.
     if (status.ok()) return absl::UnavailableError("the stream was ended");
     return client_.Explain(status);
   }

@@ -21,7 +21,7 @@ class ClientContext;
 
 namespace gannet::federation {
 
-// Reaches a site: its name is what its certificate must say, if there are any.
+// Makes a channel to a site. With TLS its certificate must have the name.
 using Connect = std::function<std::shared_ptr<grpc::Channel>(
     const std::string& address, const std::string& site_name)>;
 
@@ -30,8 +30,8 @@ std::shared_ptr<grpc::Channel> ConnectInsecurely(const std::string& address,
                                                  const std::string& site_name);
 class PeerClient {
  public:
-  // Name and address are for people; nobody knows the name of a site that is
-  // asked for the first time.
+  // Name and address are for people; the name of a site that is asked for the
+  // first time is not known.
   PeerClient(std::shared_ptr<grpc::Channel> channel, const std::string& name,
              const std::string& address = "");
   ~PeerClient();
@@ -46,7 +46,7 @@ class PeerClient {
   absl::Status CompareAndSwapMap(const peers::CompareAndSwapMapRequest& request,
                                  peers::MapReply& reply);
   absl::Status Join(const peers::JoinRequest& request, peers::MapReply& reply);
-  // These look at everything, which takes its time.
+  // These read the whole crawl DB, which takes time.
   absl::Status Verify(const peers::VerifyRequest& request,
                       peers::VerifyReply& reply);
   absl::Status CountMoves(const peers::CountMovesRequest& request,

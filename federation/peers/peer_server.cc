@@ -85,9 +85,9 @@ class Service final : public peers::Peers::Service {
   }
 
  private:
-  // Read() says no both when the other side is gone and when what came could
-  // not be read: nothing tells them apart for sure. (In the latter case gRPC
-  // cancels the call, a moment before or after, and answers with its own
+  // Read() returns false both when the other side is gone and when a message
+  // could not be read: nothing tells them apart for sure. (In the latter case
+  // gRPC cancels the call, a moment before or after, and answers with its own
   // RESOURCE_EXHAUSTED.)
   grpc::Status EndOf(Context* context,
                      const std::optional<storage::Peer>& from) {
@@ -112,7 +112,7 @@ class Service final : public peers::Peers::Service {
       site_name_of_;
   PeerVerbs& verbs_;
   PutTurns turns_;
-  // Whoever asks for what reads the whole crawl DB waits for its turn.
+  // Calls that read the whole crawl DB run one at a time.
   storage::Mutex long_mu_;
 };
 
@@ -130,7 +130,8 @@ class PeerServer::Parts {
     builder.SetResourceQuota(quota);
     builder.SetMaxReceiveMessageSize(kMostPeerMessageBytes);
     builder.SetMaxSendMessageSize(kMostPeerMessageBytes);
-    // Two sites on one port would share its callers out.
+    // Otherwise two sites could listen on one port, and each would get some of
+    // the calls.
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
     // PeerClient looks every ten seconds whether the other side is there.
     builder.AddChannelArgument(

@@ -21,7 +21,7 @@ inline constexpr int kMostPeerMessageBytes = 16 << 20;
 
 struct PeerServerSettings {
   std::string address;  // "127.0.0.1:7701"; port 0: any.
-  // Null: no TLS, and whoever can connect may speak for any site.
+  // Null: no TLS, and any caller may speak for any site.
   std::shared_ptr<grpc::ServerCredentials> credentials;
   // The name of the site that a certificate is for; that it is signed was
   // checked before. Nothing: it is no site's.

@@ -14,7 +14,7 @@
 
 namespace gannet::federation {
 
-// Who calls, as far as the network knows.
+// The caller, as far as the network can tell.
 struct Caller {
   // By its certificate; nothing where there is no TLS, and then anybody on this
   // machine may speak for any site.
@@ -33,7 +33,8 @@ class PeerVerbs {
  public:
   virtual ~PeerVerbs() = default;
 
-  // The first word of a stream; who it is from now on, and the answer.
+  // The first message of a stream. Tells who sends on it from now on, and the
+  // reply.
   virtual absl::StatusOr<PutPair> OpenPut(const Caller& caller,
                                           const peers::Greeting& greeting,
                                           peers::PutReply& reply) = 0;
@@ -43,11 +44,12 @@ class PeerVerbs {
   // The batch that was opened, on the disk when this returns.
   virtual absl::Status Take(const PutPair& pair, const peers::Batch& batch,
                             OpenedBatch opened, peers::PutReply& reply) = 0;
-  // A stream has ended without a word: the other side stopped, the line broke,
-  // or it sent what was not even a message (too large, no protobuf).
+  // A stream has ended without a status from the sender: the other side
+  // stopped, the line broke, or it sent what was not even a message (too large,
+  // no protobuf).
   virtual void OnCut(const std::optional<storage::Peer>& from) = 0;
-  // A stream is ended for what it says: it begins without a greeting, or greets
-  // twice. Returns `why`.
+  // A stream is ended because it breaks the protocol: it begins without a
+  // greeting, or greets twice. Returns `why`.
   virtual absl::Status RefuseStream(absl::Status why) = 0;
 
   virtual absl::Status Beat(const Caller& caller,

@@ -10,9 +10,9 @@
 namespace gannet::federation {
 namespace {
 
-// A sender that has not ended the stream so long after it was told of a refusal
-// is broken, of a version that does not know the word, or hears nothing. It is
-// cut off, and told no more.
+// A sender that has not ended the stream so long after a refusal is faulty, of
+// a version that does not know the reply, or does not receive. It is cut off
+// without a status.
 constexpr std::chrono::seconds kTimeToEnd{5};
 
 }  // namespace
@@ -112,7 +112,7 @@ absl::StatusOr<bool> PutSession::Take(Arrival arrival) {
   return status;
 }
 
-// A status can be sent only when nobody reads any more.
+// A status can be sent only when no thread reads from the stream any more.
 void PutSession::AwaitItsEnd() {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point until = Clock::now() + kTimeToEnd;

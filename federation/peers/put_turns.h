@@ -1,7 +1,7 @@
 // PutTurns gives each other site one stream at a time: a new one ends the one
 // before, and begins when that is over. A site that lost its line need not wait
-// until this side has noticed; one that is broken, and opens stream after
-// stream, has the batches of one in memory and not of each. Thread-safe.
+// until this side has noticed; and a faulty one that opens stream after stream
+// costs the memory of one, not of all. Thread-safe.
 #pragma once
 
 #include <cstdint>

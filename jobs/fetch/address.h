@@ -16,11 +16,11 @@ namespace gannet::jobs {
 
 class Address {
  public:
-  Address() = default;  // "::", which is nobody's.
+  Address() = default;  // "::", unspecified.
 
   // "192.0.2.1", "2001:db8::1"; brackets around the latter are allowed.
   static std::optional<Address> Parse(std::string_view text);
-  // Nothing if it is of another family.
+  // Nullopt if it is of another family.
   static std::optional<Address> FromSockaddr(const sockaddr* address);
   static Address FromIpv4(uint32_t host_order);
   static Address FromBytes(const std::array<uint8_t, 16>& bytes);

@@ -24,8 +24,8 @@ class AddressCheck {
  public:
   // `allow_private` opens what a network of one's own is made of: loopback,
   // private, link-local, unique local, carrier-grade NAT, benchmarking and
-  // documentation. Not metadata, multicast or what is nobody's: those must be
-  // named in `allowed`, which opens whatever it holds.
+  // documentation. Not metadata, multicast or unassigned addresses: those must
+  // be named in `allowed`, which opens whatever it holds.
   explicit AddressCheck(bool allow_private = false,
                         std::vector<AddressRange> allowed = {});
 

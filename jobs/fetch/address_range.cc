@@ -26,7 +26,7 @@ absl::StatusOr<AddressRange> AddressRange::Parse(std::string_view text) {
   const std::optional<Address> address = Address::Parse(text.substr(0, slash));
   if (!address.has_value()) {
     return absl::InvalidArgumentError(
-        fmt::format("\"{}\" is no range of addresses; write one like "
+        fmt::format("\"{}\" is not a range of addresses; write one like "
                     "192.0.2.0/24, fd00::/64 or 192.0.2.1",
                     text));
   }

@@ -50,10 +50,10 @@ class Committer {
 
   // All groups with smaller numbers were written.
   uint64_t next_to_write() const { return next_to_write_; }
-  // Of what waits to be written, about.
+  // About how many bytes wait to be written.
   size_t bytes() const { return bytes_; }
-  // Waits while more bytes than a group's wait to be written. For those who
-  // bring much; nobody else need care.
+  // Waits while more bytes than one group holds wait to be written. Only
+  // callers that add a lot need it.
   void WaitForRoom() ABSL_LOCKS_EXCLUDED(mu_);
 
   // Writes all that is left and ends the thread. The first error, if any; after

@@ -51,7 +51,8 @@ uint64_t Ipv4Offset(uint64_t hash, int bits) {
 
 absl::uint128 Ipv6Offset(absl::uint128 hash, int bits) {
   if (bits <= 1) return hash & ((absl::uint128(1) << bits) - 1);
-  // 2^128 does not fit; a range that wide needs no last address kept free.
+  // The last address of a range of 2^128 would not fit into the number, and
+  // need not be kept free.
   const absl::uint128 size =
       bits == 128 ? absl::Uint128Max() : absl::uint128(1) << bits;
   return 1 + hash % (size - 2);

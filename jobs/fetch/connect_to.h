@@ -27,7 +27,8 @@ class ConnectTo {
   bool is_range() const {
     return range_.has_value() && range_->free_bits() > 0;
   }
-  // What was named ("localhost"); empty if it was an address or a range.
+  // The host name of the flag ("localhost"); empty if it was an address or a
+  // range.
   const std::string& name() const { return name_; }
   // Where to connect to for URLs of `host`; nothing if name() must be resolved.
   //

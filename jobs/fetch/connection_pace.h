@@ -8,7 +8,7 @@
 // (Additive increase would take a minute to come back from a short stall.)
 //
 // Sockets: the process, or the system, may run out of file handles or ports
-// whatever the limit says. Then there are as many as there are, nothing is
+// whatever the limit says. Then the number of connections may not grow, none is
 // begun for a moment, and after a while one or two more are tried.
 //
 // Time comes in by argument. Not thread-safe.
@@ -24,18 +24,18 @@ namespace gannet::jobs {
 
 class ConnectionPace {
  public:
-  // Late by more than this, fewer connections are begun;
+  // If a turn is later than this, fewer connections are begun;
   static constexpr absl::Duration kLate = absl::Milliseconds(200);
-  // by less than this, more again.
+  // if it is less late than this, more again.
   static constexpr absl::Duration kInTime = absl::Milliseconds(100);
   // Servers that stall in the handshake hold their places until they time out:
   // with too few places they would hold up everybody.
   static constexpr size_t kLeast = 16;
-  // Without a socket: so long nothing is begun,
+  // After a socket could not be had, nothing is begun for so long,
   static constexpr absl::Duration kPause = absl::Milliseconds(100);
-  // so long no more than there are,
+  // for so long the number of connections may not grow,
   static constexpr absl::Duration kBeforeMore = absl::Seconds(5);
-  // and after so long without a single one there is no hope.
+  // and after so long without a single socket IsHopeless().
   static constexpr absl::Duration kHopeless = absl::Minutes(2);
 
   explicit ConnectionPace(size_t most)
@@ -47,8 +47,8 @@ class ConnectionPace {
            now >= without_socket_ + kPause;
   }
 
-  // After each turn of the loop, which was late by `lag`. `is_wanted`:
-  // somebody's turn has come.
+  // After each turn of the loop, which was late by `lag`. `is_wanted`: the turn
+  // of some host has come.
   void OnTurn(absl::Duration lag, size_t active, size_t connecting,
               bool is_wanted, absl::Time now) {
     if (is_holding_back_) held_back_ += now - last_turn_;
@@ -64,25 +64,25 @@ class ConnectionPace {
       open_ = std::min(most_, open_ + open_ / 8 + 1);
       open_raised_ = now;
     }
-    // All that the operator allows are no fewer than wanted.
+    // With all the connections that the operator allows, nothing is held back.
     is_holding_back_ =
         is_wanted && active < most_ && !MayBegin(active, connecting, now);
     last_turn_ = now;
   }
 
-  // A socket was not to be had; `active` requests have theirs.
+  // A socket could not be had; `active` requests have one.
   void OnNoSocket(size_t active, absl::Time now) {
     open_ = std::max<size_t>(1, std::min(open_, active));
     open_raised_ = now;
     without_socket_ = now;
     if (in_vain_++ == 0) in_vain_since_ = now;
   }
-  // Somebody got a socket.
+  // A request got a socket.
   void OnSocket() {
     in_vain_ = 0;
     in_vain_since_ = absl::InfiniteFuture();
   }
-  // Sockets that were not to be had since there was one.
+  // Failed attempts since the last socket that could be had.
   int64_t in_vain() const { return in_vain_; }
   // Only the operator can help.
   bool IsHopeless(absl::Time now) const {

@@ -60,8 +60,8 @@ Failure OfConnect(const CurlEnd& end) {
     case EHOSTDOWN:
       return Failure::kUnreachable;
     case EADDRNOTAVAIL:
-      // No port is left; or there never was an address of ours to go out from,
-      // where a machine has no IPv6.
+      // No port is left; or this machine has no address of that family, such as
+      // IPv6, to connect from.
       return end.is_ipv6 ? Failure::kUnreachable : Failure::kNoSocket;
     // What this machine has run out of.
     case EMFILE:
@@ -75,8 +75,8 @@ Failure OfConnect(const CurlEnd& end) {
   }
 }
 
-// What means something else when it happens between us and a proxy: nothing was
-// heard of the host.
+// Failures that mean something else between us and a proxy: the host has said
+// nothing.
 bool IsOfTalk(CURLcode code) {
   switch (code) {
     case CURLE_GOT_NOTHING:

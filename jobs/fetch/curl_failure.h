@@ -17,7 +17,7 @@ struct CurlEnd {
   long verify_result = 0;  // CURLINFO_SSL_VERIFYRESULT: X509_V_ERR_...
   std::string_view text;   // The error buffer; OpenSSL's reason is in it.
   bool is_ipv6 = false;
-  // A proxy was still to be connected to, or to connect us to the host.
+  // The proxy was not connected yet, or had not connected us to the host.
   bool at_proxy = false;
   bool was_in_handshake = false;  // TCP was connected, TLS was not.
   bool was_asked = false;         // Connected, the host had the request.

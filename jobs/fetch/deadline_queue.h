@@ -1,6 +1,6 @@
-// DeadlineQueue holds those whose time is limited, by one limit that is the
-// same for all: so the first that was added is the first that is due, and each
-// step costs the same however many there are. Not thread-safe.
+// DeadlineQueue holds deadlines that all have the same limit: so the first that
+// was added is the first that is due, and each step takes constant time. Not
+// thread-safe.
 #pragma once
 
 #include <list>
@@ -18,7 +18,7 @@ class DeadlineQueue {
   };
 
  public:
-  // A place in the queue. Whoever has one gives it back by Remove(), once.
+  // A place in the queue. Its holder gives it back by Remove(), once.
   class Place {
    public:
     bool is_taken() const { return is_taken_; }
@@ -47,11 +47,11 @@ class DeadlineQueue {
   }
 
   size_t size() const { return waiting_.size(); }
-  // When the first is due; InfiniteFuture() if nobody waits.
+  // When the first is due; InfiniteFuture() if the queue is empty.
   absl::Time NextDue() const {
     return waiting_.empty() ? absl::InfiniteFuture() : waiting_.front().due;
   }
-  // REQUIRES: somebody waits.
+  // REQUIRES: the queue is not empty.
   T* First() const { return waiting_.front().who; }
 
  private:

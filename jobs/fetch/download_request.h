@@ -1,4 +1,4 @@
-// What a Downloader is asked for, and how it is to ask servers for it.
+// The settings of a Downloader, and one request to it.
 #pragma once
 
 #include <cstdint>

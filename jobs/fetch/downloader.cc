@@ -18,7 +18,7 @@ namespace {
 // Each with a hundred or so hosts when thousands are crawled.
 constexpr size_t kMultis = 64;
 
-// Of a body, on the server's word alone.
+// How much is reserved for a body because Content-Length says so.
 constexpr size_t kMostReserved = 64 << 10;
 
 }  // namespace
@@ -202,7 +202,7 @@ size_t Downloader::OnBody(char* data, size_t size, size_t count,
     slot.response.is_cut = true;
     length = room;
   }
-  // Over the limit those pay who have more than their share.
+  // Over the limit, those responses fail that have more than their share.
   if (owner.buffered_ + length > owner.settings_.memory &&
       slot.response.body.size() + length >
           owner.settings_.memory / owner.active_) {
@@ -210,7 +210,7 @@ size_t Downloader::OnBody(char* data, size_t size, size_t count,
     return CURL_WRITEFUNC_ERROR;
   }
   if (slot.response.body.empty()) {
-    // Room for all of it at once, if the server says how much, and is believed.
+    // Reserves room for the whole body if the server says how large it is.
     curl_off_t announced = 0;
     curl_easy_getinfo(slot.handle.get(), CURLINFO_CONTENT_LENGTH_DOWNLOAD_T,
                       &announced);
@@ -258,7 +258,7 @@ curl_socket_t Downloader::OnOpenSocket(void* data_slot, curlsocktype,
     slot.response.failure = Failure::kReset;
     return CURL_SOCKET_BAD;
   }
-  // A proxy is the operator's own word.
+  // The operator named the proxy, so its address is not checked.
   if (slot.owner->settings_.proxy.empty()) {
     const std::optional<Address> real = Address::FromSockaddr(&address->addr);
     if (!real.has_value() || !slot.owner->permit_(*real)) {
@@ -317,7 +317,7 @@ void Downloader::Drain(Multi& multi) {
   }
 }
 
-// Whether the way to the host, through a proxy, is not there yet.
+// Whether the proxy has not yet connected us to the host.
 bool Downloader::IsAtProxy(const Slot& slot) const {
   if (settings_.proxy.empty() || !slot.connect.is_taken()) return false;
   // TLS may be the proxy's own; its answer to CONNECT comes later.
@@ -339,7 +339,8 @@ void Downloader::Finish(Slot& slot, CURLcode code) {
   curl_easy_getinfo(slot.handle.get(), CURLINFO_CONNECT_TIME_T, &connect_us);
   Response response = std::move(slot.response);
   response.status = static_cast<int>(status);
-  // A sample that the loop took too late would be its own time, not the host's.
+  // If the loop was late, the sample would measure this machine and not the
+  // host.
   if (connections > 0 && slot.late == loop_->late()) {
     response.connect_time = absl::Microseconds(connect_us);
   }
@@ -376,7 +377,7 @@ void Downloader::Finish(Slot& slot, CURLcode code) {
   done_(slot.id, std::move(response));
 }
 
-// What was waited for is the connection, if there is none yet.
+// If there is no connection yet, the failure is that of connecting.
 void Downloader::TimeOut(Slot& slot, Failure failure) {
   if (slot.connect.is_taken() && failure != Failure::kStopped) {
     failure =
@@ -386,7 +387,7 @@ void Downloader::TimeOut(Slot& slot, Failure failure) {
   Finish(slot, CURLE_OPERATION_TIMEDOUT);
 }
 
-// From now on it is the speed that counts.
+// From now on the speed is limited, not the time to the first byte.
 void Downloader::OnFirstByte(Slot& slot) {
   first_bytes_.Remove(slot.first_byte);
   if (settings_.min_speed == 0) return;
@@ -442,7 +443,7 @@ void Downloader::OnTime() {
     curl_multi_socket_action(multi->handle, CURL_SOCKET_TIMEOUT, 0, &running);
     Drain(*multi);
   }
-  // What is ready and not yet served may be what is waited for.
+  // Otherwise an answer may be ready that was not read yet.
   if (loop_->is_drained()) CheckDeadlines();
 }
 

@@ -34,9 +34,9 @@ namespace gannet::jobs {
 
 class Downloader {
  public:
-  // Called from Start() never, from the event loop and OnTime() only.
+  // Never called from Start(), only from the event loop and OnTime().
   using Done = std::function<void(uint64_t id, Response response)>;
-  // The last word on an address, asked when it is really connected to.
+  // Decides about the address that is really connected to.
   using Permit = std::function<bool(const Address& address)>;
 
   // `loop` must outlive this.
@@ -94,8 +94,8 @@ class Downloader {
   std::vector<Slot*> free_;
   size_t active_ = 0;
   size_t buffered_ = 0;  // Bytes of all bodies under way.
-  // Who is to be connected, to have sent a byte, to have sent enough lately, to
-  // be done. By ServedNow().
+  // Deadlines by ServedNow(): connected, first byte, enough bytes lately, whole
+  // answer.
   DeadlineQueue<Slot> connects_;
   DeadlineQueue<Slot> first_bytes_;
   DeadlineQueue<Slot> speeds_;

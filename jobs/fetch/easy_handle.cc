@@ -25,19 +25,21 @@ EasyHandle::EasyHandle(const DownloadSettings& settings)
   // Bodies are archived as they came; who reads them decodes.
   set(CURLOPT_HTTP_CONTENT_DECODING, 0L);
   set(CURLOPT_PROXY, settings_.proxy.c_str());
-  // What a proxy says is no part of a host's answer.
+  // A proxy's headers are no part of the host's answer.
   set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   if (!settings_.source_address.empty()) {
     set(CURLOPT_INTERFACE, ("host!" + settings_.source_address).c_str());
   }
-  // Whom to trust, and sessions, are TlsTrust's. A proxy that speaks TLS, too:
-  // libcurl would add what it has for proxies to the store that all share.
+  // TlsTrust has the certificates and the sessions, also for a proxy that
+  // speaks TLS: libcurl would add its certificates for proxies to the store
+  // that all share.
   for (const CURLoption option : {CURLOPT_CAINFO, CURLOPT_CAPATH,
                                   CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_CAPATH}) {
     set(option, static_cast<const char*>(nullptr));
   }
-  // Or the store of the first connection, as libcurl found it, would take the
-  // place of the one of today for 24 hours. There is nothing to be parsed.
+  // Otherwise libcurl would cache the store of the first connection and use it
+  // for 24 hours instead of the current one. Nothing is parsed, so the cache
+  // saves nothing.
   set(CURLOPT_CA_CACHE_TIMEOUT, 0L);
   set(CURLOPT_SSL_SESSIONID_CACHE, 0L);
   set(CURLOPT_USERAGENT, settings_.user_agent.c_str());

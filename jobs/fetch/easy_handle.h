@@ -1,5 +1,5 @@
-// A libcurl handle that asks for page after page. What is the same for all of
-// them it is told once, and of the rest only what has changed since.
+// A libcurl handle that is used for many requests. Options that are the same
+// for all are set once, others only when they change.
 //
 // Not thread-safe.
 #pragma once
@@ -38,7 +38,7 @@ class EasyHandle {
 
   const DownloadSettings& settings_;
   CURL* const handle_;
-  // What it has been told, and need not be told again.
+  // The options that are set already.
   List headers_;
   bool headers_are_plain_ = false;  // No validators among them.
   bool headers_compressed_ = false;

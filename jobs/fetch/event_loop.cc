@@ -95,15 +95,15 @@ void EventLoop::Run(absl::Duration at_most) {
   const int count = epoll_wait(epoll_fd_, events.data(), events.size(),
                                static_cast<int>(wait));
   const absl::Time after = SteadyNow();
-  // What callbacks took, and what epoll slept beyond its time: the machine had
-  // none for this thread.
+  // The time of the callbacks, and how much longer epoll slept than asked: the
+  // machine gave this thread no CPU time.
   lag_ =
       std::max(before - looked_at_, absl::ZeroDuration()) +
       std::max(after - before - absl::Milliseconds(wait), absl::ZeroDuration());
   late_ += std::max(lag_ - kTolerated, absl::ZeroDuration());
   looked_at_ = after;
-  // epoll takes turns: what was ready has had one when as many were served as
-  // are watched.
+  // epoll serves ready sockets in turn: once as many were served as are
+  // watched, each that was ready has been served.
   const bool is_full = count == static_cast<int>(events.size());
   served_ = is_full ? served_ + events.size() : 0;
   is_drained_ = !is_full || served_ >= watched_.size();

@@ -1,6 +1,6 @@
 // EventLoop waits for the sockets of one thread: those of libcurl's handles and
-// of the resolver. It knows no timers: whoever has a deadline passes the time
-// until it to Run().
+// of the resolver. It has no timers: a caller that has a deadline passes the
+// time until it to Run().
 //
 // It knows how late it is. A socket that becomes ready while callbacks run, or
 // while the machine gives the thread no time, waits; a server must not be
@@ -33,7 +33,7 @@ class EventLoop {
   // Calls `ready` whenever one of `events` (level-triggered) is there. A second
   // call for the same fd replaces the first.
   void Watch(int fd, uint32_t events, Ready ready);
-  // Changes only what a watched fd is watched for; false if it is not watched.
+  // Changes only the events of a watched fd; false if it is not watched.
   // Cheaper than Watch(): a connection changes with every request.
   bool SetEvents(int fd, uint32_t events);
   // Before the fd is closed. Harmless if it was not watched.

@@ -1,7 +1,7 @@
-// Failure says why there is no usable response, as far apart as an operator
-// can do something about it: the name, the connection, TLS, HTTP, the body, or
-// this machine. One name each, for logs, metrics and reports, and one sentence
-// for people. Plain data and functions; thread-safe.
+// Failure says why there is no usable response. Two failures are told apart if
+// an operator can react differently: the name, the connection, TLS, HTTP, the
+// body, or this machine. One name each, for logs, metrics and reports, and one
+// sentence for people. Plain data and functions; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -73,15 +73,16 @@ inline constexpr std::string_view kEncoding = "encoding";
 // All kinds that a page can fail with: names of failures that are not this
 // machine's, and the others.
 std::vector<std::string_view> FailureKinds();
-// For people, of a failure's name or another kind; nothing if it is neither.
+// The words for people of a failure's name or of another kind; nullopt if it is
+// neither.
 std::optional<std::string_view> WordsOfKind(std::string_view kind);
 
-// Nobody there who speaks: of the host, not of one page.
+// The server does not answer at all: a failure of the host, not of one page.
 inline bool IsUnreachable(Failure failure) {
   return failure >= Failure::kNameNotFound && failure <= Failure::kFirstByte &&
          failure != Failure::kAddressRefused;
 }
-// Ours and not theirs: the page is to be asked for again.
+// The cause is on this machine, not at the server: the page is asked for again.
 inline bool IsLocal(Failure failure) {
   return failure == Failure::kMemory || failure == Failure::kNoSocket;
 }

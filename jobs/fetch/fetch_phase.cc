@@ -57,7 +57,8 @@ absl::Status FetchPhase::Run(storage::SiteStore& store, size_t sites,
     running_ = fetcher->get();
   }
 
-  // Whoever waits for the end does not wait until every answer was read.
+  // After this time no more answers are read: the end of the phase does not
+  // wait for all of them.
   std::atomic<int64_t> patience_ends_ns = std::numeric_limits<int64_t>::max();
   const auto work = [&](int number) {
     NameThread("parse-" + std::to_string(number));

@@ -46,8 +46,8 @@ class FetchPhase {
 
   // While it runs, from any thread.
   FetchView view() const ABSL_LOCKS_EXCLUDED(mu_);
-  // The same, and when it has run what it was like at the end, until that is
-  // taken: so what adds up over rounds is counted once.
+  // The same; after the run, its last state until TakeLastView() takes it, so
+  // that sums over rounds count it once.
   FetchView view_not_taken() const ABSL_LOCKS_EXCLUDED(mu_);
   FetchView TakeLastView() ABSL_LOCKS_EXCLUDED(mu_);
 

@@ -14,11 +14,12 @@ namespace gannet::jobs {
 namespace {
 
 constexpr size_t kListChunk = 4096;
-// Of one transfer, bytes a second: a narrow line is not cut finer.
+// The least bandwidth of one transfer, in bytes a second.
 constexpr int64_t kLeastBandwidth = 16 << 10;
 constexpr absl::Duration kLookForStop = absl::Milliseconds(100);
 
-// A validator goes back into a request: not with bytes that end a line.
+// A validator is sent back in a request: it must not have bytes that end a
+// line.
 std::string HeaderValue(const std::string& value) {
   const bool clean = std::all_of(value.begin(), value.end(), [](char c) {
     return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f;
@@ -184,7 +185,7 @@ absl::Status Fetcher::Run(absl::Time deadline, const std::atomic<bool>& stop,
     view_max_lag_us_ = absl::ToInt64Microseconds(pace_.max_lag());
     view_held_back_us_ = absl::ToInt64Microseconds(pace_.held_back());
     if (downloader_->NextTimeout() <= later) downloader_->OnTime();
-    // An answer that is there and not yet read is none that is late.
+    // An answer that has arrived but was not read yet is not late.
     if (loop_->is_drained() && resolver_->NextTimeout() <= later) {
       resolver_->OnTime();
     }
@@ -265,7 +266,7 @@ void Fetcher::OnResponse(uint64_t id, Response response) {
   if (response.failure == Failure::kNoSocket) {
     NoSocket(response.detail, now);
   } else if (response.failure == Failure::kNone || response.had_socket) {
-    pace_.OnSocket();  // Whether or not the server was any good.
+    pace_.OnSocket();  // Whatever the server answered.
   }
   if (settings_.bandwidth > 0) {
     bandwidth_free_at_ =
@@ -318,7 +319,7 @@ void Fetcher::OnPage(Flight flight, Response response) {
     asked.rest_until = absl::InfinitePast();
     SaveHost(asked);
   }
-  // The rest first: it is written with this answer, or before it.
+  // The host's rest first, so that it is written with this answer or before it.
   if (rest > absl::ZeroDuration()) RestHost(flight.host, rest);
 
   ++undelivered_;
@@ -343,7 +344,7 @@ void Fetcher::Delivered(size_t pages) {
   const bool was_full =
       undelivered_ >= static_cast<int64_t>(settings_.max_undelivered);
   undelivered_ -= static_cast<int64_t>(pages);
-  // Bytes may have been what was waited for.
+  // The fetcher may have waited for the number of bytes to fall.
   if (was_full || committer_->failed() ||
       committer_->bytes() > settings_.max_undelivered_bytes / 4) {
     loop_->Wake();

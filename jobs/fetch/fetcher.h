@@ -1,7 +1,7 @@
 // Fetcher is the network half of a round's fetch phase, in one thread: it takes
 // the fetch list host by host, gets each origin's robots.txt first, asks for
-// pages politely (Turns) and hands the answers over. What becomes of an answer
-// is not its business, but what it says about the host is: rests, failures,
+// pages politely (Turns) and hands the answers over. It does not deal with what
+// becomes of an answer, only with what it says about the host: rests, failures,
 // rules.
 //
 //   fetch list ─► hosts ─► robots.txt ─► turns ─► Downloader ─► Deliver
@@ -49,14 +49,14 @@ struct FetchSettings {
   ResolverSettings resolver;
   bool allow_private = false;
   std::vector<AddressRange> allowed_addresses;
-  // Nobody said who crawls: other people's machines are none of our business.
+  // No contact is configured, so only loopback may be crawled.
   bool loopback_only = false;
   std::optional<ConnectTo> connect_to;
 
   absl::Duration delay = absl::Seconds(1);
-  // In a federation others ask the same address unknowingly, for big hosting
-  // companies have hosts of every site: its delay is multiplied by the number
-  // of sites.
+  // In a federation other sites may ask the same address, for big hosting
+  // companies serve hosts of every site: the delay of an address is multiplied
+  // by the number of sites.
   bool share_addresses = true;
   absl::Duration max_crawl_delay = absl::Seconds(60);
   size_t connections = 500;
@@ -72,15 +72,15 @@ struct FetchSettings {
   // A rest this short is waited for within the round; for a longer one the
   // host's pages go back to the frontier.
   absl::Duration patience = absl::Seconds(10);
-  // So many failures in a row, and the host is left alone for a while.
+  // After so many failures in a row the host is left alone for a while.
   uint32_t failures_to_rest = 3;
 
   // Answers on their way to the disk, in pages and bytes of body.
   size_t max_undelivered = 1024;
   size_t max_undelivered_bytes = 256 << 20;
-  // For the rules of all hosts that are being asked: with more, hosts wait.
+  // Memory for the rules of all hosts that are being asked; further hosts wait.
   size_t rules_memory = 128 << 20;
-  // So many hosts in a row could not be reached: it must be this machine.
+  // If so many hosts in a row cannot be reached, the cause is this machine.
   int unreachable_to_stop = 100;
   // When a stop is asked for, requests under way get so long to end.
   absl::Duration stop_grace = absl::Seconds(3);
@@ -119,9 +119,10 @@ class Fetcher {
 
   // Fetches the open round's pages until none is left, `deadline` comes (what
   // is left is then released) or `stop` is set (what is left stays in the
-  // round). Comes back when nothing is under way but what was delivered.
-  // `broken` ends it the same way: those behind cannot go on. `is_over`, if
-  // any, is asked in each turn of the loop, and is as good as the deadline.
+  // round). Returns when nothing is under way but answers that were delivered.
+  // `broken` ends it the same way: the page workers or the committer have
+  // failed. `is_over`, if any, is asked in each turn of the loop; true counts
+  // as the deadline.
   absl::Status Run(absl::Time deadline, const std::atomic<bool>& stop,
                    const std::atomic<bool>& broken,
                    const std::function<bool()>& is_over = {});
@@ -214,14 +215,14 @@ class Fetcher {
   absl::flat_hash_map<uint64_t, Flight> flights_;
   uint64_t next_flight_ = 0;
   int64_t pages_left_ = 0;       // In queues.
-  uint64_t block_changes_ = 0;   // Of the block list, as far as it was heeded.
+  uint64_t block_changes_ = 0;   // Of the block list that was applied.
   size_t next_dormant_ = 0;      // Hosts from here on were not taken up yet.
   std::deque<uint32_t> parked_;  // Hosts.
   // Hosts whose names could not be asked for, in kResolving.
   std::deque<uint32_t> without_socket_;
   int64_t active_hosts_ = 0;
   size_t rules_bytes_ = 0;
-  int unreachable_hosts_ = 0;  // Since somebody answered.
+  int unreachable_hosts_ = 0;  // Since a host answered.
   uint64_t answers_ = 0;
   absl::Time bandwidth_free_at_ = absl::InfinitePast();
   bool ending_ = false;

@@ -19,8 +19,8 @@ uint32_t Fetcher::HostOf(std::string_view name, storage::HostKey key) {
     auto state = std::make_unique<HostState>();
     state->name = std::string(name);
     state->key = std::move(key);
-    // After a start nobody is asked before one delay has passed: when it was
-    // asked last is not known.
+    // After a start no host is asked before one delay has passed: when it was
+    // last asked is not known.
     state->id = turns_.Add(settings_.delay, started_ + settings_.delay);
     hosts_.push_back(std::move(state));
   }
@@ -59,7 +59,7 @@ void Fetcher::ForgetRules(HostState& state) {
   CountRules(state);
 }
 
-// One at least goes on.
+// At least one host stays active.
 bool Fetcher::ShouldPark(const HostState& state) const {
   return rules_bytes_ > settings_.rules_memory && active_hosts_ > 1 &&
          state.rules_bytes > 0 && state.quests.empty();
@@ -96,7 +96,7 @@ void Fetcher::ActivateMore() {
 void Fetcher::Advance(uint32_t index) {
   HostState& state = host(index);
   if (state.stage != HostState::Stage::kIdle || ending_) return;
-  // Others must not wait for the rules that they look for here.
+  // Other hosts must not wait for rules that they look for at this host.
   if (state.is_parked && state.quests.empty()) return;
   if (state.pages.empty() && state.quests.empty()) return Retire(state);
   if (!state.is_active) ++active_hosts_;
@@ -107,7 +107,7 @@ void Fetcher::Advance(uint32_t index) {
       return;
     }
   }
-  // Also if another host's robots.txt leads here while it rests.
+  // Also if another host's robots.txt leads to this host while it rests.
   if (state.rest_until > absl::Now() + settings_.patience) {
     ReleasePages(index);
     return Retire(state);
@@ -215,7 +215,7 @@ uint16_t PortFor(const FetchSettings& settings, const storage::Url& url) {
              : url.port();
 }
 
-// The first that gets no socket either ends it for now.
+// Stops at the first host that gets no socket.
 void Fetcher::ResolveAgain(absl::Time now) {
   while (
       !without_socket_.empty() &&
@@ -235,7 +235,8 @@ void Fetcher::OnAddresses(uint32_t index, const Resolver::Result& addresses) {
     const Failure failure = NameFailure(addresses.status());
     const std::string detail(addresses.status().message());
     if (!IsLocal(failure)) return FailAll(index, failure, detail);
-    // Ours, not theirs: the name is asked for again when there may be a socket.
+    // The cause is on this machine: the name is asked for again when there may
+    // be a socket.
     state.stage = HostState::Stage::kResolving;
     without_socket_.push_back(index);
     return NoSocket(detail, SteadyNow());
@@ -255,7 +256,7 @@ void Fetcher::OnAddresses(uint32_t index, const Resolver::Result& addresses) {
   FailAll(index, Failure::kAddressRefused, refused);
 }
 
-// Nobody is there to be asked: all of the host's pages fail at once.
+// The host cannot be asked: all of its pages fail at once.
 void Fetcher::FailAll(uint32_t index, Failure failure,
                       const std::string& detail) {
   HostState& state = host(index);
@@ -286,8 +287,8 @@ void Fetcher::FailAll(uint32_t index, Failure failure,
   Advance(index);
 }
 
-// Nobody is asked here for now. Others need not wait for it; the host's own
-// rules are unknown still, and are asked for with its next page.
+// This host is asked nothing for now. Other hosts need not wait for it; its own
+// rules stay unknown, and are asked for with its next page.
 void Fetcher::GiveUpQuests(uint32_t index,
                            std::deque<std::unique_ptr<RobotsQuest>> quests) {
   for (const std::unique_ptr<RobotsQuest>& quest : quests) {
@@ -331,10 +332,9 @@ void Fetcher::ReleasePages(uint32_t index) {
   if (!ending_) GiveUpQuests(index, std::move(quests));
 }
 
-// A webmaster complained: nothing more of that domain is asked for, also not
-// what the round has of it. Its pages are taken out of the crawl DB meanwhile
-// (storage/crawl_db/blocks.h); those that are not yet are so a moment later,
-// from the frontier.
+// A webmaster complained: nothing more of that domain is asked for, not even
+// the pages that are in the round. They go back to the frontier, from which the
+// block takes them (storage/crawl_db/blocks.cc).
 void Fetcher::DropBlocked() {
   block_changes_ = crawl_db_->blocks().block_changes();
   for (uint32_t index = 0; index < hosts_.size(); ++index) {
@@ -361,9 +361,9 @@ void Fetcher::Retire(HostState& state) {
   }
 }
 
-// A host that is gone is no news; a hundred different ones, and nobody who
-// answers in between, are this machine's network. Then the pages had better
-// stay where they are.
+// One host that is gone is ordinary. If a hundred different hosts cannot be
+// reached, and none answers in between, the cause is this machine's network,
+// and the pages should stay where they are.
 void Fetcher::CouldNotBeReached(HostState& state) {
   if (state.unreachable_at == answers_) return;  // Counted.
   state.unreachable_at = answers_;
@@ -371,8 +371,8 @@ void Fetcher::CouldNotBeReached(HostState& state) {
     return;
   }
   error_ = absl::FailedPreconditionError(fmt::format(
-      "the last {} hosts could not be reached, none of them: is this machine's "
-      "network up (DNS, proxy, connect_to)? The round stays open; if they are "
+      "none of the last {} hosts could be reached: is this machine's network "
+      "up (DNS, proxy, connect_to)? The round stays open; if the hosts are "
       "really gone, run again and it goes on",
       unreachable_hosts_));
 }

@@ -57,8 +57,9 @@ void Fetcher::OnRobots(uint32_t asked, std::unique_ptr<RobotsQuest> quest,
   if (ending_) return;
   HostState& asker = host(quest->asker);
   if (IsLocal(response.failure)) {
-    // Ours, not theirs: it is asked for again, now or, if only this one fails
-    // so, in another round. Where all do, ConnectionPace knows when to end.
+    // The cause is on this machine: it is asked for again, now or, if only this
+    // one fails so, in another round. If all fail so, ConnectionPace ends the
+    // phase.
     OriginRules& origin = asker.origins[quest->origin];
     origin.stage = OriginRules::Stage::kUnknown;
     const bool is_alone =
@@ -86,7 +87,8 @@ void Fetcher::OnRobots(uint32_t asked, std::unique_ptr<RobotsQuest> quest,
     if (!outcome.host_is_busy) {
       return EndQuest(*quest, answer.status, std::move(answer.text));
     }
-    // 429 and 503 mean the host that said so, robots.txt or not.
+    // 429 and 503 ask for a rest of the host that sent them, also for
+    // robots.txt.
     host(asked).CountFailure(outcome.kind);
     const absl::Duration rest =
         std::min(outcome.retry_after.value_or(NextRest(host(asked))),

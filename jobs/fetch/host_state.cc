@@ -17,7 +17,7 @@ RobotsRules RulesFromStored(const proto::RobotsRules& stored,
   if (status >= 200 && status < 300) {
     return RobotsRules::Parse(stored.text(), agent);
   }
-  // 429 is a 4xx by number and a "not now" by meaning.
+  // 429 is a 4xx, but means "not now" and not "there is none".
   if (status >= 300 && status < 500 && status != 429) {
     return RobotsRules::AllowAll();
   }

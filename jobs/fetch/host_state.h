@@ -32,8 +32,8 @@ struct OriginRules {
   int local_failures = 0;  // In a row: this machine could not ask for it.
 };
 
-// Somebody wants the robots.txt of an origin, from here or, by redirects, from
-// elsewhere.
+// A search for the robots.txt of an origin, at this host or, by redirects, at
+// another.
 struct RobotsQuest {
   uint32_t asker = 0;  // Index of the host that waits for it.
   std::string origin;  // Whose rules they will be.

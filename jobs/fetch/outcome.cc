@@ -11,7 +11,7 @@
 namespace gannet::jobs {
 namespace {
 
-// Kept with the page, and shown to people: strangers had a say in it.
+// Kept with the page, and shown to people; parts of it come from the web.
 constexpr size_t kMaxDetailBytes = 200;
 
 std::string Clean(std::string_view detail) {
@@ -22,8 +22,8 @@ std::string Clean(std::string_view detail) {
   return clean;
 }
 
-// Where the words alone leave an operator with a riddle: which name, which
-// address, which of OpenSSL's hundred reasons.
+// Failures whose words do not tell enough: which name, which address, which of
+// OpenSSL's many reasons.
 bool DetailHelps(Failure failure) {
   switch (failure) {
     case Failure::kNameNotFound:

@@ -19,15 +19,15 @@ struct Outcome {
   bool try_again = false;  // A failure that may pass.
   bool unchanged = false;  // 304.
   std::string location;    // Of a moved page, as written.
-  // The server asked for a rest (429, 503), or nobody could be reached.
+  // The server asked for a rest (429, 503), or could not be reached.
   bool host_is_busy = false;
   bool host_is_unreachable = false;
   std::optional<absl::Duration> retry_after;
 };
 
 // `was_conditional`: the request had a validator, so that 304 makes sense.
-// Whether it says anything of the host but that it is there. If not, whoever
-// looks after hosts need not read it.
+// Whether it says anything about the host but that it answers. If not, the
+// host's state does not change.
 inline bool ConcernsHost(const Response& response) {
   return response.failure != Failure::kNone || response.status == 429 ||
          response.status == 503;

@@ -19,7 +19,7 @@ std::string Validator(std::string_view value) {
   return value.size() <= kMaxValidatorBytes ? std::string(value) : "";
 }
 
-// What a visit leaves in the page's record, whatever came of it.
+// What every visit writes into the page's record, whatever its outcome.
 storage::Completion Visited(const Answer& answer) {
   storage::Completion completion;
   completion.page = answer.task.page;
@@ -128,7 +128,7 @@ void PageWorker::Follow(const Answer& answer, const std::string& location,
       settings_.canonicaliser->Canonicalise(location, &answer.url, target);
   if (outcome != storage::UrlOutcome::kOk) {
     Fail(answer, kind::kLocation,
-         fmt::format("moved to a URL that is none ({})",
+         fmt::format("moved to an invalid URL ({})",
                      storage::UrlOutcomeName(outcome)),
          /*try_again=*/false, {}, completion);
     return;
@@ -136,7 +136,7 @@ void PageWorker::Follow(const Answer& answer, const std::string& location,
   LookAgain(answer.ended, settings_.recrawl_interval, "moved", completion);
   if (target == answer.url ||
       settings_.filter->Judge(target) != storage::UrlVerdict::kAllowed) {
-    return;  // Nobody to pay: the root gets the cash.
+    return;  // No target: the root gets the cash.
   }
   completion.outlinks.push_back(storage::PageKeyOf(target));
   completion.outlink_redirects = redirects;
@@ -203,8 +203,8 @@ absl::Status PageWorker::Read(const Answer& answer,
   completion.unchanged =
       record.has_archive() && record.payload_digest() == digest;
   record.mutable_change()->set_visits(record.change().visits() + 1);
-  // A page that came from another site has no record in this archive, and gets
-  // one, but it has not changed for that.
+  // A page that came from another site gets its first record in this archive,
+  // which does not mean that it has changed.
   if (record.payload_digest() != digest) {
     if (record.change().visits() > 1) {
       record.mutable_change()->set_changes(record.change().changes() + 1);

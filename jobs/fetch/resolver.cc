@@ -33,8 +33,8 @@ absl::Status StatusOfAres(const std::string& host, int status) {
   }
 }
 
-// What this machine has run out of, and not the network. (Without IPv6 it has
-// no address of its own to ask an IPv6 server from.)
+// Errors that mean that this machine has run out of something. (Without IPv6 it
+// has no address of its own to ask an IPv6 server from.)
 bool IsShortage(int error, int family) {
   return error == EMFILE || error == ENFILE || error == ENOBUFS ||
          error == ENOMEM || error == EAGAIN ||
@@ -65,8 +65,8 @@ absl::Status Check(const ResolverSettings& settings) {
   for (const std::string& server : settings.servers) {
     if (!IsServer(server)) {
       return refuse(
-          fmt::format("\"{}\" is no DNS server; write ADDRESS or ADDRESS:PORT, "
-                      "like 192.0.2.1:53",
+          fmt::format("\"{}\" is not a DNS server; write ADDRESS or "
+                      "ADDRESS:PORT, like 192.0.2.1:53",
                       server));
     }
   }
@@ -209,8 +209,8 @@ void Resolver::Resolve(std::string_view host, Done done) {
 }
 
 void Resolver::StartWaiting() {
-  // Ask() may answer at once, and whoever gets the answer may resolve again:
-  // the loop below will see it.
+  // Ask() may answer at once, and the callback may resolve another name: the
+  // loop below will see it.
   if (starting_) return;
   starting_ = true;
   while (!waiting_.empty() && in_flight_ < settings_.max_in_flight &&
@@ -273,8 +273,8 @@ void Resolver::OnAnswer(const Query& query, int status, ares_addrinfo* answer) {
     return StartWaiting();
   }
   absl::Status failure = StatusOfAres(host, status);
-  // Perhaps it was another query's socket: then this one is asked for again for
-  // nothing, which is no harm.
+  // It may have been another query's socket: then this name is asked for once
+  // more than needed.
   if (absl::IsUnavailable(failure) && shortages_ != shortages_before) {
     failure = absl::ResourceExhaustedError(fmt::format(
         "no socket to resolve {} with: no file handle or port is left", host));

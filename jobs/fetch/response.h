@@ -1,4 +1,4 @@
-// What the network gave for one request. Plain data, made by Downloader.
+// The result of one request. Plain data, made by Downloader.
 #pragma once
 
 #include <cstdint>

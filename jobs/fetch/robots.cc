@@ -93,7 +93,7 @@ std::string PathInForm(std::string_view path, bool decode_unreserved,
   return out;
 }
 
-// One that the two readings take differently.
+// An escape that the two readings take differently.
 bool HasUnreservedEscape(std::string_view text) {
   for (size_t i = text.find('%'); i != text.npos; i = text.find('%', i + 1)) {
     if (!IsEscape(text, i)) continue;
@@ -297,7 +297,8 @@ class RobotsParser {
     // 2.2.1: successive user-agent lines share the rules that follow.
     if (!last_was_agent_) own_.active = others_.active = false;
     last_was_agent_ = true;
-    // As google/robotstxt: "* and more" is the star, "*more" is nobody.
+    // As google/robotstxt: "* and more" counts as "*", "*more" matches no
+    // agent.
     if (!value.empty() && value[0] == '*') {
       if (value.size() == 1 ||
           absl::ascii_isspace(static_cast<unsigned char>(value[1]))) {
@@ -400,8 +401,8 @@ RobotsRules RobotsRules::Parse(std::string_view text, std::string_view agent) {
     const size_t last_end = text.substr(0, kMaxBytes).find_last_of("\r\n");
     text = text.substr(0, last_end == text.npos ? 0 : last_end + 1);
   }
-  // As google/robotstxt: a byte order mark that lost bytes is still none of the
-  // first key's.
+  // As google/robotstxt: even an incomplete byte order mark is no part of the
+  // first key.
   for (const char byte : {'\xEF', '\xBB', '\xBF'}) {
     if (!text.starts_with(byte)) break;
     text.remove_prefix(1);

@@ -35,13 +35,14 @@ RobotsAnswer ReadRobotsAnswer(const Response& response, const std::string& url,
             storage::UrlOutcome::kOk) {
       answer.next_url = to.href();
     } else {
-      // A chain too long, or to nowhere, is a file that does not exist.
+      // A chain of redirects that is too long, or leads nowhere, means that the
+      // file does not exist.
       answer.status = 404;
     }
     return answer;
   }
   if (response.status < 200 || response.status >= 300) return answer;
-  // Asked for plain, some send it compressed all the same.
+  // Some servers compress it though it was asked for uncompressed.
   ContentDecoder decoder(4 * RobotsRules::kMaxBytes);
   std::string_view text;
   if (decoder.Decode(head.Get("Content-Encoding"), response.body, text) !=

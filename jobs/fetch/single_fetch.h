@@ -1,8 +1,7 @@
 // SingleFetch asks for one URL at a time, and waits: `gannet check` wants to
-// know what a crawl would do, without a round. It goes the fetcher's way (the
-// same resolver, address check, downloader, reading of robots.txt), but for
-// turns: one question of a person needs no queue. Nothing is stored. Not
-// thread-safe.
+// know what a crawl would do, without a round. It uses what the fetcher uses
+// (resolver, address check, downloader, reading of robots.txt) except turns: a
+// single request needs no queue. Nothing is stored. Not thread-safe.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
-// The time for waiting: it never jumps, whatever sets the machine's clock, so a
-// step of the clock neither makes the crawler impolite nor lets it sleep for an
-// hour. For what is stored and shown there is absl::Now(). Thread-safe.
+// A clock for waiting, which never jumps: setting the machine's clock makes the
+// crawler neither impolite nor idle. Times that are stored or shown come from
+// absl::Now(). Thread-safe.
 #pragma once
 
 #include <chrono>

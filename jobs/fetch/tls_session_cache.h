@@ -38,7 +38,8 @@ class TlsSessionCache {
       ABSL_LOCKS_EXCLUDED(mu_);
   // The session of `server`, or null if none is known or it has expired.
   SslSession Find(std::string_view server) ABSL_LOCKS_EXCLUDED(mu_);
-  // After a change of whom we trust: a session skips the check of certificates.
+  // Called when the trusted certificates change: a resumed session skips the
+  // check of certificates.
   void Clear() ABSL_LOCKS_EXCLUDED(mu_);
 
   size_t bytes() const ABSL_LOCKS_EXCLUDED(mu_);

@@ -80,7 +80,7 @@ TlsTrust* TlsTrust::For(const std::string& file) {
   TlsTrust*& trust = (*all)[file];
   if (trust == nullptr) trust = new TlsTrust(file);
   storage::MutexLock trust_lock(&trust->mu_);
-  trust->Refresh().IgnoreError();  // Check() tells.
+  trust->Refresh().IgnoreError();  // Check() reports it.
   return trust;
 }
 
@@ -98,12 +98,12 @@ absl::Status TlsTrust::Check() {
 
 absl::Status TlsTrust::CheckStillThere() {
   storage::MutexLock lock(&mu_);
-  if (!was_read_) return absl::OkStatus();  // Check() has told.
+  if (!was_read_) return absl::OkStatus();  // Check() has reported it.
   const absl::Status status = Refresh();
   if (status.ok()) return status;
   return absl::FailedPreconditionError(fmt::format(
-      "the certificates that https servers are judged by are those of before: "
-      "{} now. Put the file right: after a restart it is needed",
+      "https servers are still checked by the certificates that were read "
+      "before: now {}. Correct the file: the next restart needs it",
       std::string(status.message())));
 }
 
@@ -156,8 +156,8 @@ void TlsTrust::Keep(SSL* connection, SSL_SESSION* session) {
   const std::string server = ServerOf(connection);
   if (server.empty() || SSL_get_verify_result(connection) != X509_V_OK) return;
   storage::MutexLock lock(&mu_);
-  // A ticket comes some time after the handshake. Of a connection that older
-  // certificates have vouched for it would outlive them.
+  // A ticket comes some time after the handshake. If the connection was checked
+  // by older certificates, its session must not outlive them.
   if (SSL_CTX_get_cert_store(SSL_get_SSL_CTX(connection)) == store_.get()) {
     sessions_.Put(server, session);
   }

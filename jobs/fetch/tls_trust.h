@@ -33,7 +33,7 @@ class TlsTrust {
   static TlsTrust* For(const std::string& file);
 
   // Whether the file can be read now; if not, says what to do. What was read
-  // before stays; if nothing ever was, nobody is trusted.
+  // before stays; if nothing was ever read, no server is trusted.
   absl::Status Check() ABSL_LOCKS_EXCLUDED(mu_);
 
   // The same of a file that was read and cannot be read any more: what was read
@@ -56,7 +56,7 @@ class TlsTrust {
   // Reads the file if it has changed. On an error the old store stays.
   absl::Status Refresh() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  // Keeps the session of a server that the certificates of today vouch for.
+  // Keeps the session of a server that was checked by the current certificates.
   void Keep(SSL* connection, SSL_SESSION* session) ABSL_LOCKS_EXCLUDED(mu_);
   static int OnNewSession(SSL* connection, SSL_SESSION* session);
   static void OnInfo(const SSL* connection, int where, int value);

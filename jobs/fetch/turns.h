@@ -1,4 +1,4 @@
-// Turns says which host may be asked now. Politeness is all here: one request
+// Turns says which host may be asked now. All politeness is here: one request
 // at a time to a host, a delay after each answer, and the same once more for
 // each address, because a thousand hosts may live on one machine.
 //
@@ -42,7 +42,7 @@ class Turns {
   void SetAddress(HostId host, const Address& address, absl::Time earliest);
   // Not asked before `until`, if that is later than it would be.
   void Rest(HostId host, absl::Time until);
-  // When it may be asked, other hosts of its address aside.
+  // When it may be asked, if no other host of its address is before it.
   absl::Time NotBefore(HostId host) const { return At(host).not_before; }
 
   // The host has something to ask. REQUIRES: it is neither waiting nor busy.
@@ -51,10 +51,10 @@ class Turns {
   std::optional<HostId> Next(absl::Time now);
   // The last byte of its answer came, or the request was given up.
   void Answered(HostId host, absl::Time now);
-  // It was given its turn and asked nothing: the turn did not count.
+  // The host got its turn but was asked nothing, so the turn does not count.
   void Passed(HostId host);
 
-  // When Next() is worth calling again, unless something is Answered before.
+  // When Next() may return a host again, unless Answered() is called before.
   absl::Time NextTime() const;
 
  private:

@@ -1,4 +1,4 @@
-// A queue between threads. It has no bound of its own: who pushes watches how
+// A queue between threads. It has no bound of its own: the caller bounds how
 // much is under way (Fetcher does, in pages and bytes). Thread-safe.
 #pragma once
 

@@ -55,13 +55,14 @@ absl::StatusOr<bool> HasWork(storage::CrawlDb& crawl_db,
         crawl_db.waiting().TopDeferred(settings.width);
     if (!waiting.ok()) return waiting.status();
     if (waiting->empty()) {
-      // What is left in the frontier waits for hosts to wake. Put aside, it is
-      // seen by NextDue, and the next look need not step over it.
+      // What is left in the frontier waits for hosts to wake. It is put aside,
+      // so that NextDue sees it and the next look need not step over it.
       top = crawl_db.frontier().Top(settings.width, settings.per_host,
                                     settings.may_crawl);
       if (!top.ok()) return top.status();
       if (top->pages.empty() && top->resting.empty()) {
-        // Others may have: what their pages have gained need not wait.
+        // Other sites may have work: what their pages have gained need not
+        // wait.
         absl::StatusOr<int64_t> released = crawl_db.waiting().ReleaseGains();
         if (!released.ok()) return released.status();
         return false;
@@ -74,8 +75,8 @@ absl::StatusOr<bool> HasWork(storage::CrawlDb& crawl_db,
         !s.ok()) {
       return s;
     }
-    // Each turn empties the waiting room by some: known, blocked, another
-    // site's, or of full or resting hosts, they may all be no work.
+    // Each turn takes some of the deferred URLs. All of them may turn out to be
+    // no work: known, blocked, another site's, or of full or resting hosts.
   }
 }
 

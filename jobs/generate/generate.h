@@ -19,8 +19,8 @@ struct GenerateSettings {
   size_t per_host = 200;
   int64_t max_pages_per_host = 0;  // Known ones, in all; 0: no limit.
   // The federation: which hosts this site may crawl now
-  // (federation/handoff/fence.h), and to whom deferred URLs belong. Empty and
-  // null: there is none, and all is this site's.
+  // (federation/handoff/fence.h), and who owns deferred URLs. Empty and null:
+  // no federation, everything is this site's.
   storage::HostFilter may_crawl = {};
   std::shared_ptr<const federation::MapView> map = nullptr;
 };

@@ -41,7 +41,7 @@ std::string_view CharsetInContent(std::string_view content) {
   return {};
 }
 
-// What is read as bytes cannot be UTF-16, whatever it says of itself.
+// A page that can be read byte by byte cannot be UTF-16, even if it says so.
 std::string_view AsRead(std::string_view label) {
   const std::string_view name = EncodingOfLabel(label);
   return name.substr(0, 6) == "utf-16" ? std::string_view("utf-8") : name;

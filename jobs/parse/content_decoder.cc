@@ -14,7 +14,8 @@ namespace gannet::jobs {
 namespace {
 
 constexpr size_t kFirstBytes = size_t{64} << 10;
-// Between pages: one huge page must not make every worker fat for ever.
+// Buffers are kept up to this size between pages: one huge page must not occupy
+// memory for ever.
 constexpr size_t kKeptBytes = size_t{4} << 20;
 // Deflate cannot expand more than this, by its format.
 constexpr size_t kMostDeflateRatio = 1032;
@@ -66,7 +67,7 @@ DecodeOutcome ContentDecoder::Decode(std::string_view codings,
   }
   std::string_view in = body;
   for (size_t i = count; i-- > 0;) {
-    if (in.empty()) break;  // A coded nothing is often sent as nothing.
+    if (in.empty()) break;  // An empty body is often sent uncoded.
     std::string& out = buffers_[i % 2];
     const DecodeOutcome outcome = DecodeOne(stack[i], in, out);
     if (outcome != DecodeOutcome::kOk) return outcome;

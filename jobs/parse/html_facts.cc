@@ -95,7 +95,7 @@ void AppendCollapsed(std::string_view text, size_t max_bytes,
     if (out.size() - begin > max_bytes) break;
   }
   if (out.size() - begin <= max_bytes) return;
-  // Not in the middle of a character.
+  // Do not cut in the middle of a character.
   size_t end = begin + max_bytes;
   while (end > begin && (static_cast<uint8_t>(out[end]) & 0xC0) == 0x80) --end;
   while (end > begin && out[end - 1] == ' ') --end;

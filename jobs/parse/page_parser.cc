@@ -51,7 +51,8 @@ const ParsedPage& PageParser::Parse(const storage::Url& url,
   page_.noindex = fields_.noindex;
   page_.nofollow = fields_.nofollow;
 
-  // What is not HTML is not decoded, unless decoding must tell.
+  // What is not HTML is not decoded, unless only the decoded bytes can tell
+  // whether it is.
   std::string_view decoded;
   if (!fields_.has_content_type || IsHtml(body)) {
     switch (decoder_.Decode(fields_.content_encoding, body, decoded)) {

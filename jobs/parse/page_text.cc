@@ -22,8 +22,8 @@ bool IsInvisible(GumboTag tag) {
   }
 }
 
-// Elements that flow with the text around them; all others are blocks, for a
-// line too many hurts less than two words made one.
+// Elements that flow with the text around them; all others are blocks, because
+// an extra line does less harm than joining two words.
 bool IsInline(GumboTag tag) {
   switch (tag) {
     case GUMBO_TAG_A:
@@ -74,7 +74,7 @@ bool IsInline(GumboTag tag) {
   }
 }
 
-// Writes words, and knows what is owed before the next.
+// Writes words, and remembers which separator goes before the next.
 class Writer {
  public:
   explicit Writer(std::string& out) : out_(out), begin_(out.size()) {}

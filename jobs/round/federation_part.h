@@ -1,7 +1,6 @@
-// FederationPart is what a round must know of the federation, and what it
-// leaves behind for it: the site's agent implements it, over federation/member.
-// A site that is in none has none. Used by the thread that runs rounds, but for
-// IsOut().
+// FederationPart is what a round asks of the federation and reports to it; the
+// site's agent implements it with federation/member. A site without a
+// federation has none. Used by the thread that runs rounds, but for IsOut().
 #pragma once
 
 #include <memory>
@@ -19,8 +18,8 @@ struct FederationNow {
   std::shared_ptr<const federation::MapView> map;
   storage::HostFilter may_crawl;
   federation::SentUrlCache* sent = nullptr;
-  // Not OK: it is not in the map, the federation is paused, or what else this
-  // says. A round that is open goes on all the same.
+  // Not OK, for example: the site is not in the map, or the federation is
+  // paused. An open round goes on in any case.
   absl::Status may_begin = absl::FailedPreconditionError(
       "this site has not joined its federation yet");
 };
@@ -32,9 +31,9 @@ class FederationPart {
   // As it is now: asked when a round begins or goes on, and again before its
   // links are settled. What it points at lives until the next call.
   virtual FederationNow Look() = 0;
-  // It was in the map and is so no more: the hosts of an open round are others'
-  // by now, who ask them at the same time, so its pages go back. Thread-safe,
-  // and cheap: asked all the time.
+  // The site was in the map and no longer is: other sites now crawl the hosts
+  // of the open round, so its pages go back to the frontier. Thread-safe and
+  // cheap: called all the time.
   virtual bool IsOut() const = 0;
   // The round's links are settled.
   virtual absl::Status OnSettled() = 0;

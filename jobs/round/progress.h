@@ -1,8 +1,8 @@
 // Progress is what a running round shows to people who watch it: counts that
 // the jobs raise as they go, read by the console and the dashboard at any
-// moment. Not the truth of the crawl (that is the crawl DB), so nothing here is
-// stored, and a reader may see a count a moment before another that belongs to
-// it. Thread-safe.
+// moment. Only for display: nothing here is stored (the crawl DB has the true
+// counts), and a reader may see one count change a moment before another that
+// belongs to it. Thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -14,12 +14,13 @@ namespace gannet::jobs {
 namespace {
 
 constexpr absl::Duration kLookForStop = absl::Milliseconds(100);
-// What is due and cannot be taken must not make a busy loop.
+// Prevents a busy loop when something is due but cannot be taken.
 constexpr absl::Duration kLeastWait = absl::Milliseconds(20);
 
-// So many rounds in a row that did nothing will be followed by more of them.
+// After so many rounds in a row without progress the next would make none
+// either.
 constexpr int kMostFruitless = 2;
-// Of a site that may fill its disk (archive.min_free is 0).
+// The free space that is needed even if archive.min_free is 0.
 constexpr uint64_t kLeastRoom = 16 << 20;
 
 std::string Doing(proto::RoundPhase phase) {
@@ -44,8 +45,9 @@ size_t SitesNow(const FederationNow& now) {
   return now.map == nullptr ? 1 : now.map->active_sites();
 }
 
-// It gave pages back, completed none, and the next round would get the same: a
-// page whose host rests is out of its way, and is waited for.
+// The round gave pages back and completed none, and the next round would get
+// the same pages. Pages of resting hosts do not count: they leave the frontier,
+// and are waited for.
 bool IsFruitless(const proto::RoundCounts& counts) {
   return ToOutcomes(counts).completed() == 0 && counts.released_awake() > 0;
 }
@@ -102,7 +104,7 @@ absl::StatusOr<bool> Rounds::RunOne(const std::atomic<bool>& stop) {
   GiveNotice();
   const absl::Status status = Finish(stop);
   if (status.ok()) return true;
-  (void)LeavePhase();  // That it failed too would be no news.
+  (void)LeavePhase();  // `status` says enough.
   const proto::RoundJournal journal = db.round().journal();
   AddToSummary(journal.counts());
   if (!absl::IsCancelled(status)) return status;
@@ -164,8 +166,8 @@ absl::Status Rounds::Finish(const std::atomic<bool>& stop) {
   return WriteReport(now);
 }
 
-// The journal gets it when the phase has ended; whoever looks meanwhile must
-// see it, and once.
+// The journal gets it when the phase has ended; until then it is added for
+// readers, exactly once.
 FetchView Rounds::TakeNetworkLag() {
   storage::MutexLock lock(&mu_);
   FetchView fetched = fetch_.TakeLastView();
@@ -211,8 +213,8 @@ absl::Status Rounds::WriteReport(const FederationNow& now) {
   }
   const std::string report =
       RoundReport(journal, db.totals(), absl::Now(), was_resumed_, exchange);
-  // First: closing clears the journal's counts, and who looks at lifetime()
-  // meanwhile must not see less than before.
+  // Before closing, which clears the journal's counts: a reader of lifetime()
+  // must never see a sum fall.
   AddToSummary(journal.counts());
   if (absl::Status s = db.round().Close(report); !s.ok()) return s;
   CountRound();

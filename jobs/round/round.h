@@ -33,7 +33,7 @@ struct RoundSettings {
   // No new round with less free space than this where the data are.
   uint64_t min_free = 0;
   std::string data_folder;
-  // Told what the operator should know as a round begins, if anything.
+  // Called as a round begins with what the operator should know, if anything.
   std::function<void(const std::string& notice)> notice;
   // Null: the site is in no federation. Must outlive the rounds.
   FederationPart* federation = nullptr;

@@ -22,7 +22,7 @@ absl::Status Contest::AddDeferred(size_t batch) {
   std::sort(best->begin(), best->end(), [](const auto& a, const auto& b) {
     return a.page.bytes < b.page.bytes;
   });
-  // They bring nothing but what waits.
+  // They bring no cash but what waits deferred.
   for (storage::Found& url : *best) url.cash = 0;
   for (size_t from = 0; from < best->size(); from += batch) {
     const auto urls = absl::MakeConstSpan(*best).subspan(from, batch);
@@ -38,7 +38,7 @@ absl::Status Contest::AddDeferred(size_t batch) {
 }
 
 absl::Status Contest::Add(absl::Span<const storage::Found> targets) {
-  if (places_ == 0) return absl::OkStatus();  // Nobody need be looked up.
+  if (places_ == 0) return absl::OkStatus();  // No URL need be looked up.
   auto cash = crawl_db_.waiting().CashOfNew(targets);
   if (!cash.ok()) return cash.status();
   for (size_t i = 0; i < targets.size(); ++i) {

@@ -1,8 +1,8 @@
 // Contest finds the bar that new URLs have to pass in this round: those with
 // the most cash take the places. Each way (routes.h) has places of its own, and
-// a bar. Only those compete that could get in: not what
-// is known or blocked, or was sent before, and of a host no more than it has
-// room for, its best (Admission in storage/crawl_db lets in the same ones).
+// a bar. Only URLs compete that could get in: not those that are known, blocked
+// or were sent before, and of each host only the best, as many as it has room
+// for (Admission in storage/crawl_db lets in the same ones).
 // Otherwise places would go to URLs that cannot take them, and stay empty.
 //
 // What waits deferred competes too; a URL that waits and was found again is one

@@ -1,7 +1,7 @@
 // Routes says which way a found URL goes: into this site's crawl DB (way 0), or
 // to another site of the federation (a way for each). Without a federation all
-// go way 0. One object serves one update, by one map: what changes meanwhile is
-// forwarded by whoever gets it. Not thread-safe.
+// go way 0. One object serves one update, by one map: if the owner changes
+// meanwhile, the site that gets the URL forwards it. Not thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -34,8 +34,8 @@ class Sample {
     }
   }
 
-  // A quarter more than needed, for no sample is exact, nor is each cut where
-  // it should be.
+  // A quarter more than needed, because the sample is not exact and cuts are
+  // moved to the beginning of a host.
   std::vector<KeyRange> Cut(size_t weight_per_range) {
     std::sort(keys_.begin(), keys_.end());
     const size_t ranges = std::clamp<size_t>(
@@ -120,7 +120,8 @@ class Updater {
         });
   }
 
-  // Twice over each range: the bar must stand before the first is settled.
+  // Reads each range twice: the bar must be known before the first target is
+  // settled.
   absl::Status RunInRanges() {
     Sample sample;
     absl::Status status = crawl_db_.round().ForEachOutlinks(
@@ -167,7 +168,7 @@ class Updater {
     return targets.FirstAfter(crawl_db_.round().journal().cursor());
   }
 
-  // If not, nobody need be looked up: all get in.
+  // If not, no URL need be looked up: all get in.
   bool MayExceedQuota(const TargetSums& targets) const {
     const std::vector<int64_t> places = Places();
     return static_cast<int64_t>(targets.size() - FirstUnsettled(targets)) +
@@ -198,7 +199,7 @@ class Updater {
         settings_.new_pages - crawl_db_.round().journal().counts().added(), 0);
   }
 
-  // UniCrawl's l and l/m: nobody is overwhelmed, and nobody starves.
+  // UniCrawl's l for this site, and l/m for each other one.
   std::vector<int64_t> Places() const {
     const auto ways = static_cast<int64_t>(routes_.ways());
     std::vector<int64_t> places(
@@ -270,7 +271,7 @@ class Updater {
       const size_t way = routes_.WayOf(url.page.bytes);
       if (!(*cash)[i].has_value() && crawl_db_.blocks().IsBlocked(url.page)) {
         batch.dropped.push_back({storage::kBlockedByOperator, url.cash, 1});
-      } else if (!(*cash)[i].has_value() ||  // Known here, and about to move.
+      } else if (!(*cash)[i].has_value() ||  // Known here, about to move away.
                  Passes(heights_[way], *(*cash)[i])) {
         --room_[way];
         batch.remote.emplace_back(routes_.site(way), std::move(url));

@@ -38,12 +38,12 @@ struct UpdateSettings {
   size_t batch = 8192;
   // A fetched page that is due within this keeps the cash that it gets.
   absl::Duration soon = absl::Hours(24);
-  // The federation; null: there is none, and all is this site's. `sent` must
-  // outlive the update, and nobody else use it meanwhile.
+  // The federation; null: there is none, and everything is this site's. `sent`
+  // must outlive the update, and no other thread may use it meanwhile.
   std::shared_ptr<const federation::MapView> map = nullptr;
   federation::SentUrlCache* sent = nullptr;
-  // In cash mode, what URLs gain that were sent before is sent every so many
-  // rounds, merged.
+  // In cash mode, what URLs have gained that were sent before is sent, merged,
+  // every so many rounds.
   uint64_t gain_every = 4;
 };
 

@@ -1,8 +1,8 @@
 // Admin is everything that an operator can ask of a site, in the messages of
 // proto/admin.proto: one door for the command line, the gRPC service and the
 // dashboard, so that each verb is written once. LocalAdmin does them on a data
-// folder of this process, RemoteAdmin asks the agent that has it open; who
-// calls need not care which.
+// folder of this process, RemoteAdmin asks the agent that has it open; callers
+// need not know which.
 //
 // Errors are those that proto/admin.proto names, and kUnavailable: the agent
 // does not answer. Thread-safe.
@@ -15,8 +15,8 @@
 
 namespace gannet::sites {
 
-// Takes what a streaming verb gives; false: no more is wanted, which is no
-// error.
+// Takes each message of a streaming verb; false: no more are wanted, which is
+// no error.
 template <typename Message>
 using Sink = std::function<bool(const Message&)>;
 
@@ -71,7 +71,7 @@ class Admin {
   virtual absl::Status Backup(const admin::BackupRequest& request,
                               admin::BackupDone& reply) = 0;
 
-  // Rounds: kFailedPrecondition where nobody runs them.
+  // Rounds: kFailedPrecondition if no process runs rounds here.
   virtual absl::Status RunRounds(const admin::RunRoundsRequest& request,
                                  const Sink<admin::RunProgress>& sink) = 0;
   virtual absl::Status StopRounds(const admin::StopRoundsRequest& request,

@@ -73,11 +73,11 @@ absl::Status AgentSocket::Knock() const {
   address.sun_family = AF_UNIX;
   const std::string at = path();
   std::memcpy(address.sun_path, at.c_str(), at.size() + 1);
-  // Does not wait: a full queue says that somebody listens, if slowly.
+  // Does not wait: a full queue means that a process listens, if slowly.
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) {
     return absl::UnavailableError(
-        fmt::format("no socket to be had: {}", std::strerror(errno)));
+        fmt::format("cannot make a socket: {}", std::strerror(errno)));
   }
   const bool connected =
       connect(fd, reinterpret_cast<const sockaddr*>(&address),

@@ -30,21 +30,20 @@ class AgentSocket {
   // For people.
   std::string name() const;
 
-  // For who will listen: where the socket is to be bound, in a folder of its
-  // own that only the owner can enter. It takes no umask, which would be the
-  // whole process's. Publish() then makes the socket private and moves it to
-  // path(). Takes out of the way what a start that was cut off left. REQUIRES:
-  // this process holds the data folder.
+  // For the agent: where to bind the socket, in a folder of its own that only
+  // the owner can enter (a umask would apply to the whole process). Publish()
+  // then makes the socket private and moves it to path(). Removes what a start
+  // that was cut off left. REQUIRES: this process holds the data folder.
   absl::StatusOr<std::string> Prepare() const;
   absl::Status Publish() const;
 
-  // OK if somebody listens. kNotFound: nobody does, the socket is not there or
-  // was left by an agent that was killed. kPermissionDenied: it is another
-  // user's.
+  // OK if a process listens. kNotFound: none does; the socket is not there, or
+  // was left by an agent that was killed. kPermissionDenied: it belongs to
+  // another user.
   absl::Status Knock() const;
 
-  // Takes a socket that nobody listens on out of the way. REQUIRES: this
-  // process holds the data folder.
+  // Removes a socket on which no process listens. REQUIRES: this process holds
+  // the data folder.
   absl::Status Remove() const;
 
  private:

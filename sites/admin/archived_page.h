@@ -24,8 +24,8 @@ struct ArchivedPage {
   std::string body;              // Without chunked and content coding.
 };
 
-// What a body may have once its coding is undone: for who reads it as a round
-// does, and for a person who asked for just that page. No bombs.
+// Limits on a decoded body, against compression bombs: for a caller that reads
+// it as a round does, and for a person who asked for just that page.
 inline constexpr size_t kMostReadBytes = size_t{50} << 20;
 inline constexpr size_t kMostShownBytes = size_t{256} << 20;
 

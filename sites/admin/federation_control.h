@@ -18,7 +18,7 @@ class FederationControl {
   virtual void AddTo(admin::Status& status) = 0;
   // All sites are to block the domain, or no longer (kNotFound: they do not).
   virtual absl::Status Block(std::string_view domain, bool undo) = 0;
-  // Seeds were added here; those that others own are to be handed over.
+  // Seeds were added here; those that other sites own are handed over.
   virtual void OnInjected() = 0;
 
   // The verbs of Admin with these names.

@@ -1,7 +1,7 @@
-// gRPC ends its library when the last channel or server is gone, and then waits
-// for its own left-overs, up to ten seconds (seen after a cancelled stream): a
-// command would hang, and an agent would stop too late. So it is begun once and
-// never ended; the process ends it. A function; thread-safe.
+// gRPC shuts its library down when the last channel or server is gone, and then
+// waits up to ten seconds for its own threads (seen after a cancelled stream):
+// a command would hang, and an agent would stop too late. So the library is
+// started once and never shut down. A function; thread-safe.
 #pragma once
 
 #include <grpc/grpc.h>

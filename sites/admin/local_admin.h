@@ -1,7 +1,6 @@
 // LocalAdmin does an operator's verbs (admin.h) on a data folder that this
 // process has open: a command's own, or the agent's, beside the rounds that run
-// there. What is going on right now it asks of whoever runs the rounds.
-// Thread-safe.
+// there. It asks RoundsControl what is going on right now. Thread-safe.
 //
 // Memory is bounded in every verb: exports walk, hosts keep the first N.
 #pragma once
@@ -22,12 +21,12 @@ namespace gannet::sites {
 class LocalAdmin : public Admin {
  public:
   // `config_file` is where it came from, for people; empty: flags and defaults.
-  // `rounds` is null where nobody runs rounds. Both it and `store` must outlive
-  // this.
+  // `rounds` is null if this process runs no rounds. Both it and `store` must
+  // outlive this.
   LocalAdmin(SiteConfig config, std::string config_file,
              storage::SiteStore& store, RoundsControl* rounds);
 
-  // The configuration in force; what was read again is for verbs to come.
+  // The configuration in force; after a reload, later verbs see the new one.
   std::shared_ptr<const SiteConfig> config() const ABSL_LOCKS_EXCLUDED(mu_);
   void SetConfig(SiteConfig config) ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -106,8 +105,8 @@ class LocalAdmin : public Admin {
   absl::Status VerifyFederation(const admin::VerifyRequest& request,
                                 admin::Verification& reply) override;
 
-  // The site is in a federation from now on; null: no longer. It must outlive
-  // its time here.
+  // The site is in a federation from now on; null: no longer. The control must
+  // live until it is replaced.
   void SetFederation(FederationControl* federation) {
     federation_ = federation;
   }

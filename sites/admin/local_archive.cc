@@ -13,8 +13,8 @@
 namespace gannet::sites {
 namespace {
 
-// Longer ones no file has, and only to take millions of folders apart takes a
-// gigabyte; a zero byte would end a path early.
+// No file has a longer path, and splitting one of millions of folders would
+// take a gigabyte; a zero byte would end a path early.
 absl::Status CheckPath(const char* flag, const std::string& path) {
   if (path.size() >= PATH_MAX) {
     return absl::InvalidArgumentError(
@@ -92,7 +92,7 @@ absl::Status LocalAdmin::ReleaseArchiveFile(
   if (!request.to().empty() &&
       !std::filesystem::is_directory(request.to(), none)) {
     return absl::InvalidArgumentError(
-        fmt::format("--to: {} is no folder", request.to()));
+        fmt::format("--to: {} is not a folder", request.to()));
   }
   const auto file = Find(store_.archive(), request.file());
   if (!file.ok()) return file.status();

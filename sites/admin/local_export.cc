@@ -43,8 +43,8 @@ class Lines {
     message_.clear_lines();
     return wanted_;
   }
-  // Who has left should not be walked for: asked now and then, while the walk
-  // finds nothing to say.
+  // Asks now and then, while the walk finds no lines, whether the caller is
+  // still there: a walk for a caller that has left should end.
   bool StillWanted() {
     if (++rows_ % kRowsBetweenLooks == 0 && wanted_) {
       wanted_ = sink_(admin::ExportedLines());
@@ -215,7 +215,7 @@ absl::Status Text(storage::SiteStore& store, const Selection& selection,
   return walked.ok() ? problem : walked;
 }
 
-// What of the files being written is whole: as much as the crawl DB knows.
+// How much of the files being written is whole: as much as the crawl DB knows.
 absl::StatusOr<storage::WholeBytes> WholeBytesOf(storage::CrawlDb& db) {
   auto state = db.records().archive_state();
   if (!state.ok()) return state.status();
@@ -255,7 +255,7 @@ absl::Status Cdxj(storage::SiteStore& store, const Selection& selection,
   if (error || mkdtemp(scratch.data()) == nullptr) {
     return absl::FailedPreconditionError(
         "cannot make the folder " + scratch +
-        "; TMPDIR names a folder for files that are needed for a while");
+        "; TMPDIR names the folder for temporary files");
   }
   absl::Cleanup remove = [&] {
     std::error_code ignored;

@@ -136,7 +136,7 @@ void Describe(const HostRow& row, const std::string& agent, int64_t now_ms,
   }
   host.set_failures(row.record.failures());
   if (row.record.failures() > 0) {
-    // The record may be another site's, of a later version.
+    // The record may come from another site with a newer version.
     host.set_last_failure(
         std::string(jobs::WordsOfKind(row.record.last_failure()).value_or("")));
     host.set_last_failure_kind(row.record.last_failure());

@@ -76,7 +76,7 @@ absl::Status LocalAdmin::Block(const admin::BlockRequest& request,
   return absl::OkStatus();
 }
 
-// Here first: that is at once.
+// The block is made here first, which takes effect at once.
 absl::Status LocalAdmin::TellOthersToBlock(const std::string& domain) {
   if (config()->federation.map != MapSource::kRegistrar) {
     return absl::OkStatus();
@@ -119,7 +119,7 @@ absl::StatusOr<int64_t> LocalAdmin::Unblock(const std::string& domain) {
   }
   absl::StatusOr<int64_t> pages = db().blocks().Unblock(domain);
   if (!absl::IsNotFound(pages.status())) return pages;
-  // The watch may have been quicker to do what the map says.
+  // Membership's watch may already have done what the map says.
   if (was_in_map) return 0;
   return absl::NotFoundError(fmt::format(
       "{} is not blocked; 'gannet block --list' shows what is", domain));

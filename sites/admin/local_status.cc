@@ -19,7 +19,7 @@ constexpr uint32_t kMostReports = 100'000;
 constexpr size_t kFrontierSample = 2'000;
 constexpr uint32_t kDeepest = 12;
 
-// Of a report that is not JSON any more, its number is left.
+// Of a report that is not valid JSON, only the number is shown.
 std::string ReportOf(uint64_t number, const std::string& text) {
   nlohmann::json report =
       nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);

@@ -29,7 +29,7 @@ inline google::protobuf::Timestamp ToMessage(absl::Time time) {
   return TimestampOfMs(absl::ToUnixMillis(time));
 }
 
-// A caller may have sent anything.
+// The value comes from a caller and may be out of range.
 inline absl::Time FromMessage(const google::protobuf::Timestamp& message) {
   return absl::FromUnixSeconds(message.seconds()) +
          absl::Nanoseconds(message.nanos());

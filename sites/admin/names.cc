@@ -73,12 +73,12 @@ absl::StatusOr<storage::Url> CanonicalUrl(const SiteConfig& config,
       canonicaliser->Canonicalise(text, nullptr, url);
   if (outcome == storage::UrlOutcome::kOk) return url;
   return absl::InvalidArgumentError(
-      fmt::format("'{}' is no http or https URL ({})", text,
+      fmt::format("'{}' is not an http or https URL ({})", text,
                   storage::UrlOutcomeName(outcome)));
 }
 
 absl::StatusOr<std::string> CanonicalHost(std::string_view text) {
-  // A port would be dropped or not, by what it is: none is taken.
+  // A port is refused: whether it is dropped would depend on its number.
   const bool is_bare =
       text.find_first_of(text.starts_with('[') ? "/@?#\\" : "/@?#\\:") ==
       std::string_view::npos;
@@ -109,7 +109,7 @@ absl::StatusOr<absl::Time> ParseTime(std::string_view text, absl::Time now) {
     if (absl::ParseTime(format, std::string(text), &time, &error)) return time;
   }
   return absl::InvalidArgumentError(
-      fmt::format("'{}' is no time; allowed are 2026-01-31, "
+      fmt::format("'{}' is not a time; allowed are 2026-01-31, "
                   "2026-01-31T23:59:59Z, and 24h for a day ago",
                   text));
 }

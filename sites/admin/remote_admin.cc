@@ -193,7 +193,7 @@ class RemoteAdmin : public Admin {
       while (reader->Read(&message)) {
       }
       (void)reader->Finish();
-      return absl::OkStatus();  // Cancelled by us is no error.
+      return absl::OkStatus();  // Our own cancellation is no error.
     }
     return Explain(reader->Finish(), kForever);
   }
@@ -213,7 +213,7 @@ class RemoteAdmin : public Admin {
           "serve' starts it), and try again",
           where_, status.error_message()));
     }
-    // Full disks are the agent's word; these are gRPC's.
+    // The agent uses this code for full disks only; these messages are gRPC's.
     if (status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED) {
       if (status.error_message() == "Server Threadpool Exhausted") {
         return absl::AbortedError(
@@ -225,8 +225,9 @@ class RemoteAdmin : public Admin {
             kMostMessageBytes >> 20, status.error_message()));
       }
     }
-    // Not by us, and no round that was stopped, for that says which: gRPC's own
-    // word for calls that a server leaves when it goes.
+    // Cancelled neither by us nor because a round was stopped, whose message
+    // names the round: gRPC's own status for calls that are open when a server
+    // shuts down.
     if (status.error_code() == grpc::StatusCode::CANCELLED &&
         (status.error_message().empty() ||
          status.error_message() == "CANCELLED" ||

@@ -19,14 +19,14 @@ struct RemoteAdminSettings {
   // verbs that copy or look through everything (Verify, Backup, Block, archive
   // files), take as long as they take.
   absl::Duration deadline = absl::Minutes(1);
-  // For the first sign of life: of an agent here, and of one far away, with
-  // which certificates are exchanged first.
+  // How long to wait for the first answer: of an agent on this machine, and of
+  // one elsewhere, with which certificates are exchanged first.
   absl::Duration connect_deadline = absl::Seconds(5);
   absl::Duration far_deadline = absl::Seconds(15);
 };
 
 // The agent of that data folder. kNotFound: there is none, and the folder may
-// be opened. kUnavailable: somebody listens on its socket and does not answer,
+// be opened. kUnavailable: a process listens on its socket and does not answer,
 // or not to this user.
 absl::StatusOr<std::unique_ptr<Admin>> ConnectToAgent(
     const std::string& data_folder, const RemoteAdminSettings& settings = {});

@@ -1,6 +1,7 @@
-// RoundsControl is whoever runs a site's rounds in this process: the agent by
-// its schedule, or `gannet crawl` in the foreground. LocalAdmin asks it for
-// what the crawl DB does not know: what is going on right now. Thread-safe.
+// RoundsControl is the part of this process that runs a site's rounds: the
+// agent by its schedule, or `gannet crawl` in the foreground. LocalAdmin asks
+// it for what the crawl DB does not know: what is going on right now.
+// Thread-safe.
 #pragma once
 
 #include "absl/status/status.h"

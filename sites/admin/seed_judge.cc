@@ -24,7 +24,7 @@ absl::StatusOr<storage::PageKey> SeedJudge::Judge(std::string_view text) const {
       canonicaliser_.Canonicalise(text, nullptr, url);
   if (outcome != storage::UrlOutcome::kOk) {
     return absl::InvalidArgumentError(fmt::format(
-        "'{}' is no http or https URL ({})", text.substr(0, kMostShown),
+        "'{}' is not an http or https URL ({})", text.substr(0, kMostShown),
         storage::UrlOutcomeName(outcome)));
   }
   const storage::UrlVerdict verdict = filter_->Judge(url);

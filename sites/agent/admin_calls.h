@@ -1,6 +1,6 @@
 // AdminCalls counts the calls of the admin API, by method, for metrics. The
-// methods are those of proto/admin.proto and no others: who asks for something
-// else cannot make labels. Thread-safe.
+// methods are those of proto/admin.proto and no others, so that a caller cannot
+// add labels. Thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -87,7 +87,8 @@ absl::Status AdminServer::Parts::Start(const AdminServerSettings& settings,
   builder.SetResourceQuota(quota);
   builder.SetMaxReceiveMessageSize(kMostMessageBytes);
   builder.SetMaxSendMessageSize(kMostMessageBytes);
-  // Two agents on one port would share its callers out.
+  // Otherwise two agents could listen on one port, and each would get some of
+  // the calls.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   // RemoteAdmin looks every 30 s whether the other side is there.
   builder.AddChannelArgument(

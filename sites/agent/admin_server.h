@@ -36,9 +36,9 @@ class AdminServer {
   // Stops, if Stop() did not.
   ~AdminServer();
 
-  // Takes no more calls, ends the streams, and gives other calls `grace` to
-  // end by themselves. A verb that goes on after that (Verify, Backup) is
-  // waited for: who cannot wait ends the process.
+  // Takes no more calls, ends the streams, and gives other calls `grace` to end
+  // by themselves. A verb that goes on after that (Verify, Backup) is waited
+  // for; a caller that cannot wait ends the process.
   void Stop(absl::Duration grace);
 
   int port() const;  // Of the address; 0 without.

@@ -189,7 +189,7 @@ class AdminService::Service final : public admin::Admin::Service {
   static grpc::Status TooManyStreams() {
     return grpc::Status(
         grpc::StatusCode::ABORTED,
-        fmt::format("{} callers watch or export already, which is the most; "
+        fmt::format("{} callers watch or export already, the most allowed; "
                     "try again when one has ended",
                     kMostStreams));
   }
@@ -229,8 +229,8 @@ class AdminService::Service final : public admin::Admin::Service {
   bool is_ending_ ABSL_GUARDED_BY(mu_) = false;
 };
 
-// Not by Admin::WatchStatus(), which sleeps between two looks: here a caller
-// that goes away, or an agent that stops, is not waited for.
+// Does not use Admin::WatchStatus(), which sleeps between two looks: this one
+// ends soon after the caller goes away or the agent stops.
 grpc::Status AdminService::Service::WatchStatus(
     Context* context, const admin::WatchStatusRequest* request,
     grpc::ServerWriter<admin::Status>* writer) {

@@ -1,6 +1,6 @@
 // The admin API as a gRPC service: each call is handed to an Admin, and what it
-// says is handed back. Whoever watches or exports holds a thread while it
-// lasts, so there is a bound on them. Thread-safe.
+// says is handed back. Each stream (watch, export) holds a thread while it
+// lasts, so their number is bounded. Thread-safe.
 #pragma once
 
 #include <memory>

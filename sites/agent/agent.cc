@@ -35,7 +35,7 @@ std::string Joined(const std::vector<std::string>& keys) {
   return fmt::format("{}", fmt::join(keys, " "));
 }
 
-// What there is to be told now, and what rounds will have to tell.
+// Logs the notices that there are now, and those that rounds will give.
 void LogNotices(PreparedRounds& prepared, Log& log) {
   prepared.settings.notice = [&log](const std::string& notice) {
     log.Warning("settings_notice", {{"reason", notice}});
@@ -149,7 +149,7 @@ absl::Status Agent::Parts::Start() {
   return absl::OkStatus();
 }
 
-// Rounds and callers stop side by side: each takes its seconds.
+// Rounds and callers are stopped in parallel: each takes some seconds.
 Agent::Parts::~Parts() {
   std::thread servers([this] {
     http_.reset();
@@ -172,7 +172,7 @@ void Agent::Parts::AddToLook(admin::AgentStatus& status) {
   if (jobs::SteadyNow() - looked_at_certificate_ > kLookAtCertificate) {
     looked_at_certificate_ = jobs::SteadyNow();
     const auto expires = CheckTlsFiles(settings_.config.tls);
-    // Being replaced at this moment: what was known stays.
+    // The file is just being replaced: the last known value stays.
     if (expires.ok()) expires_ = *expires;
   }
   if (expires_.has_value()) {
@@ -227,7 +227,7 @@ absl::Status Agent::Parts::Reload(admin::Reloaded& reply) {
   }
   log_.Error("reload_refused", {{"error", std::string(status.message())},
                                 {"in_force", "the configuration from before"}});
-  // A file that vanished is as wrong as one that cannot be read.
+  // A missing file is refused like one that cannot be read.
   if (absl::IsInvalidArgument(status)) return status;
   return absl::InvalidArgumentError(status.message());
 }

@@ -74,7 +74,7 @@ class Watcher : public grpcx::Interceptor {
         status.error_message().empty()) {
       status = grpc::Status(
           grpc::StatusCode::INVALID_ARGUMENT,
-          fmt::format("this is no request of {}: not the message that "
+          fmt::format("this is not a request of {}: not the message that "
                       "proto/admin.proto names, or text that is not UTF-8",
                       method_));
       return true;
@@ -86,7 +86,7 @@ class Watcher : public grpcx::Interceptor {
   }
 
   void Note(const grpc::Status& status) {
-    // Who stops watching has not failed.
+    // A caller that stops watching is not a failure.
     const bool failed =
         !status.ok() && status.error_code() != grpc::StatusCode::CANCELLED;
     calls_.Count(method_, failed);

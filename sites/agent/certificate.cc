@@ -40,7 +40,7 @@ std::vector<Certificate> ReadCertificates(std::string_view pem) {
 // Of borrowed certificates.
 void FreeStack(STACK_OF(X509) * stack) { sk_X509_free(stack); }
 
-// All of it: a name with a zero byte in it is another name.
+// Compares all bytes: a name with a zero byte in it is another name.
 std::string_view TextOf(const ASN1_STRING* text) {
   if (text == nullptr) return {};
   return {reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),

@@ -26,8 +26,8 @@ inline constexpr std::string_view kSiteUriPrefix = "gannet:site:";
 // before.
 bool IsAdministrator(std::string_view pem);
 
-// The name in the certificate's URI gannet:site:NAME. Nothing if there is none,
-// or more than one: nobody is two sites. That the certificate is signed was
+// The name in the certificate's URI gannet:site:NAME. Nullopt if there is none,
+// or more than one: no caller is two sites. That the certificate is signed was
 // checked before; that the map knows the name, is not.
 std::optional<std::string> SiteNameOf(std::string_view pem);
 

@@ -71,7 +71,8 @@ bool AddExtension(X509* certificate, X509* issuer, int kind,
   return added;
 }
 
-// RFC 5280, 4.1.2.2: positive, at most 20 bytes; nobody keeps a count.
+// RFC 5280, 4.1.2.2: positive, at most 20 bytes; random, because no count is
+// kept.
 bool SetRandomSerial(X509* certificate) {
   unsigned char bytes[16];
   if (RAND_bytes(bytes, sizeof(bytes)) != 1) return false;

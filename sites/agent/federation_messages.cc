@@ -158,7 +158,8 @@ void ToMessage(const federation::FederationLook& look,
 
 void ToMessage(const federation::Plan& plan, const Map& now,
                admin::FederationPlan& reply) {
-  // Of both maps: who comes has nothing yet, who goes has nothing any more.
+  // The sites of both maps: a new one has nothing yet, one that goes has
+  // nothing afterwards.
   std::map<uint32_t, admin::FederationPlan::Site> sites;
   for (const Map* map : {&now, &plan.next}) {
     for (const MapSite& site : map->sites()) {
@@ -258,7 +259,7 @@ absl::StatusOr<federation::Membership::MapChange> ToChange(
     });
   }
   return absl::InvalidArgumentError(fmt::format(
-      "'{}' is no change of a federation; there are invite, join, "
+      "'{}' is not a change of a federation; allowed are invite, join, "
       "leave, remove, pause, resume, switch, capacity, rules and adopt",
       Utf8(verb)));
 }

@@ -1,6 +1,6 @@
-// LibraryLogs sends what gRPC and protobuf have to say to the agent's log,
-// while it lives: raw lines on standard error would break JSON, and a caller
-// that sends garbage must not fill the disk at level error. One at a time.
+// LibraryLogs sends the messages of gRPC and protobuf to the agent's log, while
+// it lives: raw lines on standard error would break JSON, and a caller that
+// sends garbage must not fill the disk at level error. One at a time.
 #pragma once
 
 #include "sites/agent/log.h"

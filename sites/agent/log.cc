@@ -116,7 +116,7 @@ void Log::Write(LogLevel level, std::string_view event,
     line = LogLine(format_, absl::Now(), level, event, fields);
   }
   line += '\n';
-  // Nobody could be told that it failed.
+  // There is nowhere to report a failure.
   [[maybe_unused]] const ssize_t n = write(fd_, line.data(), line.size());
 }
 

@@ -24,7 +24,7 @@ ConfigChange ChangeConfig(const SiteConfig& now, const SiteConfig& file) {
   for (size_t i = 0; i < std::min(old_values.size(), new_values.size()); ++i) {
     if (old_values[i] == new_values[i]) continue;
     const std::string& key = new_values[i].first;
-    // What all sites must do alike is said when a site joins.
+    // The rules of a federation are told when a site joins.
     const bool is_a_rule =
         key.starts_with("urls.") && now.federation.map != MapSource::kNone;
     (CanBeReloaded(key) && !is_a_rule ? change.changed : change.needs_restart)

@@ -18,8 +18,8 @@ struct ConfigChange {
 
 ConfigChange ChangeConfig(const SiteConfig& now, const SiteConfig& file);
 
-// "fetch.delay" yes; "listen.http", "archive.prefix" no: they are the store's,
-// or a server's, which were made with them.
+// True for "fetch.delay"; false for "listen.http" and "archive.prefix", which
+// servers and the store got when they were made.
 bool CanBeReloaded(std::string_view key);
 
 }  // namespace gannet::sites

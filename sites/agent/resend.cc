@@ -15,8 +15,7 @@ namespace gannet::sites {
 namespace {
 
 constexpr size_t kAtOnce = 2000;
-// Nobody knows how deep it was when it was first found; a link is at least
-// this.
+// The depth at which it was first found is not known; a link has at least this.
 constexpr uint32_t kDepth = 1;
 constexpr absl::Duration kFirstRest = absl::Seconds(5);
 constexpr absl::Duration kLongestRest = absl::Minutes(5);
@@ -68,7 +67,7 @@ void Resend::Begin(const federation::MapHolder& maps,
                    std::function<void()> on_foreign) {
   List list = losses.Get();
   const auto view = maps.view();
-  // A site that is in no map has nobody to send to: it is done when it is back.
+  // A site that is not in the map cannot send: this is done when it is back.
   if (list.empty() || view == nullptr || view->self() == nullptr) return;
   storage::MutexLock lock(&begin_mu_);
   if (has_ended_ || under_way_ == list.version) return;
@@ -86,7 +85,7 @@ void Resend::Run(const federation::MapHolder& maps, federation::Losses& losses,
   do {
     int64_t sent = 0;
     absl::Status status = Walk(maps, list, sent);
-    if (stop_) return;  // Whoever comes next begins anew.
+    if (stop_) return;  // The next call begins anew.
     if (on_foreign) on_foreign();
     if (status.ok()) status = losses.Forget(list);
     if (status.ok()) {
@@ -99,9 +98,10 @@ void Resend::Run(const federation::MapHolder& maps, federation::Losses& losses,
   } while (Rest(rest));
 }
 
-// Of a page that moved: a chain of redirects must not begin anew each time that
-// a site is lost, or an endless one would never end. A page that is another
-// site's by now says nothing; its chain begins there.
+// How many redirects lead through a page that has moved: a chain must not begin
+// anew each time that a site is lost, or an endless one would never end. If the
+// page belongs to another site by now, its count is not known here, and the
+// chain begins there.
 uint32_t Resend::RedirectsBehind(const storage::Url& moved) const {
   const auto record =
       store_.crawl_db().records().GetPage(storage::PageKeyOf(moved));

@@ -1,9 +1,9 @@
 // Resend sends again what other sites may have lost: the outlinks of this
 // site's archive, and where its pages have moved to, that belong to a site
 // which begins another life, or that belonged to one that is gone (the papers'
-// re-execution, nc-can-lbi 2.1). Without cash: that was given, and is lost with
-// who had it. Runs in a thread of its own; what fails is tried again.
-// Thread-safe.
+// re-execution, nc-can-lbi 2.1). Without cash: that was sent already, and is
+// lost with the site that had it. Runs in a thread of its own; what fails is
+// tried again. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -28,13 +28,14 @@ class Resend {
          const storage::UrlFilter& filter, uint32_t most_redirects, Log& log);
   ~Resend();  // As End().
 
-  // To be called with each new map. Does what `losses` ask for, and tells them
-  // when it is done; goes on if it is under way and there is no more to do.
-  // `on_foreign` is called when URLs were put here that may be another site's
-  // by now. All must live until End().
+  // To be called with each new map. Sends again what `losses` lists, and
+  // removes it from `losses` when done; if that is under way already and the
+  // list is the same, continues. `on_foreign` is called when URLs were stored
+  // here that another site may own by now. All must live until End().
   void Begin(const federation::MapHolder& maps, federation::Losses& losses,
              std::function<void()> on_foreign) ABSL_LOCKS_EXCLUDED(begin_mu_);
-  // Ends what is under way, which begins anew after a restart, and for good.
+  // Ends what is under way, and does nothing more; it begins anew after a
+  // restart.
   void End() ABSL_LOCKS_EXCLUDED(begin_mu_);
 
  private:

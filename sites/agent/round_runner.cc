@@ -40,7 +40,7 @@ RoundRunner::RoundRunner(RoundRunnerSettings settings, RoundsJob& job, Log& log)
   is_paused_ = std::filesystem::exists(PausedFile(), none);
   goes_on_ = job_.HasOpenRound();
   const EndedRound last = job_.LastEnded();
-  // By a clock that may have been ahead.
+  // The times may come from a clock that was ahead.
   last_start_ = last_round_started_ = std::min(last.started, started_);
   last_end_ = last_success_ = std::min(last.ended, started_);
   last_phases_ = last.phase_seconds;
@@ -80,13 +80,14 @@ void RoundRunner::Loop() {
 }
 
 absl::Time RoundRunner::NextStart(absl::Time now) const {
-  // Who asks, gets: no pause, schedule or retry stands before it.
+  // Manual requests bypass pause, schedule and retry.
   if (!wishes_.empty()) return look_again_;
   if (is_paused_) return absl::InfiniteFuture();
   absl::Time next = schedule_.NextStart(last_start_, last_end_, now);
-  // A time whose round failed is not over.
+  // After a failure the next attempt is at not_before_, not at the next
+  // scheduled time.
   if (failures_ > 0 && !schedule_.is_by_hand()) next = not_before_;
-  // By hand means that also the rest of a round waits for a hand.
+  // With schedule by-hand, an open round also waits for a manual request.
   if (goes_on_ && !schedule_.is_by_hand()) next = now;
   return std::max({next, not_before_, look_again_});
 }
@@ -114,7 +115,8 @@ absl::Time RoundRunner::Now() {
   const absl::Duration back = clock_ - now;
   clock_ = now;
   if (back <= absl::ZeroDuration()) return now;
-  // What was a minute away still is. (Infinite times stay what they are.)
+  // Moves all noted times with the clock, so that waits keep their length.
+  // (Infinite times stay infinite.)
   for (absl::Time* time :
        {&last_start_, &last_end_, &not_before_, &look_again_}) {
     *time -= back;
@@ -175,13 +177,13 @@ void RoundRunner::OnNothingToDo() {
     awaits_room_ = false;
     last_error_.clear();
     next_due_ = *due;
-    // Sooner if it is known that something is; but no busy loop, if what is due
-    // cannot be taken.
+    // Sooner if the next due time is known. Not at once, though: if what is due
+    // could not be taken, that would be a busy loop.
     look_again_ = now + settings_.look_again;
     if (due->has_value() && **due > now) {
       look_again_ = std::min(look_again_, **due);
     }
-    // Who asked is told why, rather than that nothing is left.
+    // Callers are told why, rather than that nothing is left.
     if (!may_begin.ok()) EndWishes(may_begin);
     for (const std::shared_ptr<Wish>& wish : wishes_) {
       if (due->has_value() && **due <= now + wish->wait) continue;
@@ -235,7 +237,7 @@ void RoundRunner::OnStopped(const absl::Status& status) {
   goes_on_ = true;
   not_before_ = last_end_ + settings_.after_stop;
   ++results_["stopped"];
-  // What ends the agent is told to them by Loop().
+  // If the agent ends, Loop() tells them.
   if (stopping_ != Stopping::kForEver) EndWishes(status);
   log_.Info("round_stopped", {{"why", std::string(status.message())}});
 }
@@ -476,7 +478,7 @@ absl::Status RoundRunner::Resume(admin::RoundsState& reply) {
                                            PausedFile(), std::strerror(errno)));
   }
   if (std::exchange(is_paused_, false)) log_.Info("rounds_resumed", {});
-  not_before_ = absl::InfinitePast();  // Who resumes means now.
+  not_before_ = absl::InfinitePast();  // Resume means now.
   changed_.SignalAll();
   reply = State();
   return absl::OkStatus();

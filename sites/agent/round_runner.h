@@ -11,11 +11,11 @@
 // A round that fails (settings that cannot work, say) is said in the log and in
 // the status, and tried again after a minute, then two, up to half an hour. One
 // that failed for want of room on the disk goes on some seconds after there is
-// room again: that is looked at every second, and costs nobody anything, while
-// a round that is tried on a full disk asks web servers for what it then cannot
-// keep. Where there is nothing to do, `continuous` looks again every few
-// seconds, which costs a few reads: so URLs that were injected, and pages that
-// become due, are soon begun with. Thread-safe.
+// room again: that is checked every second at no cost, while a round on a full
+// disk would ask web servers for pages that it cannot store. Where there is
+// nothing to do, `continuous` looks again every few seconds, which costs a few
+// reads: so URLs that were injected, and pages that become due, are soon begun
+// with. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -47,11 +47,12 @@ struct RoundRunnerSettings {
   absl::Duration look_again =
       absl::Seconds(2);  // When there was nothing to do.
   absl::Duration retry = absl::Minutes(1);
-  // Not sooner than this after the disk was full, though there is room: the
-  // crawl DB needs some seconds to take heart.
+  // The least wait after the disk was full, even if there is room: the crawl DB
+  // takes some seconds to accept writes again.
   absl::Duration room_retry = absl::Seconds(5);
   absl::Duration max_retry = absl::Minutes(30);
-  // The schedule goes on after Stop(), but not under the operator's hands.
+  // After Stop() the schedule waits this long, so that no round begins while
+  // the operator still works.
   absl::Duration after_stop = absl::Minutes(1);
   absl::Duration progress_every = absl::Milliseconds(500);
   // A round that shows no progress for so long hangs.
@@ -93,7 +94,8 @@ class RoundRunner : public RoundsControl {
   absl::Status Reload(admin::Reloaded& reply) override;
 
  private:
-  // Rounds that somebody asked for; goes on if they look away, until a pause.
+  // Rounds that a caller asked for. They go on if the caller leaves, until a
+  // pause.
   struct Wish {
     std::optional<int64_t> rounds_left;
     absl::Duration wait;
@@ -106,8 +108,9 @@ class RoundRunner : public RoundsControl {
   void Loop();
   // True if a round is to be begun now.
   bool AwaitStart() ABSL_LOCKS_EXCLUDED(mu_);
-  // To be asked whenever a time is noted: a clock that was set back, by two
-  // hours say, must not make it wait for the times that it had noted before.
+  // Must be used whenever a time is noted. If the clock was set back, by two
+  // hours for example, it moves the noted times back, too, so that the runner
+  // does not wait for them.
   absl::Time Now() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // How long to wait after this failure.
   absl::Duration PauseAfter(const absl::Status& status)
@@ -121,8 +124,8 @@ class RoundRunner : public RoundsControl {
   void OnFailed(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
   void OnStopByOperator() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EndWishes(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // A pause stands before what nobody waits for any more: nobody could end it
-  // but by Stop(). The round that runs goes on to its end.
+  // A pause drops requests for which no caller waits any more, for only Stop()
+  // could end them. The round that runs goes on to its end.
   void DropUnwatchedIfPaused() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   admin::RoundsState State() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::string PausedFile() const;
@@ -155,7 +158,8 @@ class RoundRunner : public RoundsControl {
   // For people.
   int failures_ ABSL_GUARDED_BY(mu_) = 0;  // In a row.
   bool awaits_room_ ABSL_GUARDED_BY(mu_) = false;
-  // In a row: "disk full", though there is room. A quota, another disk?
+  // Failures in a row with "disk full" though there is room: a quota, or
+  // another disk.
   int failures_with_room_ ABSL_GUARDED_BY(mu_) = 0;
   std::string last_error_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, int64_t> results_ ABSL_GUARDED_BY(mu_);

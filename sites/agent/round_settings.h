@@ -24,8 +24,8 @@ struct PreparedRounds {
   std::vector<std::string> notices;
 };
 
-// kInvalidArgument if the configuration allows no crawl: above all, if it does
-// not say who is to be written to when the crawler is a nuisance.
+// kInvalidArgument if the configuration allows no crawl: above all, if it has
+// no contact to whom webmasters can write.
 absl::StatusOr<PreparedRounds> PrepareRounds(const SiteConfig& config);
 
 // To as many as this process may have open: a connection each, the files of the

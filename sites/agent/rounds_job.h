@@ -1,4 +1,4 @@
-// RoundsJob is what the runner runs, a round at a time: a site's rounds
+// RoundsJob runs rounds for RoundRunner, one at a time: a site's rounds
 // (site_rounds.h), or a script in a test. Thread-safe but for RunOne(),
 // NextDue(), CheckProgress() and NothingIsLeft(), which are the runner's
 // thread's.

@@ -39,8 +39,9 @@ int AwaitSignal(absl::Duration at_most) {
   return std::max(0, sigtimedwait(&set, nullptr, &time));
 }
 
-// What systemd hears while the agent runs, and whether the agent can go on. In
-// a thread of its own: a look may wait for the disk, and signals must not.
+// Tells systemd how the agent is doing, and looks whether the store can still
+// be written to. In a thread of its own: a look may wait for the disk, and the
+// handling of signals must not.
 class Herald {
  public:
   Herald(Agent& agent, const ServiceManager& manager, Log& log)
@@ -152,7 +153,7 @@ ExitCode AwaitEnd(Agent& agent, Herald& herald, const ServiceManager& manager,
     if (signal == SIGHUP) {
       manager.Reloading();
       admin::Reloaded reloaded;
-      (void)agent.Reload(reloaded);  // It says so itself.
+      (void)agent.Reload(reloaded);  // It logs the result itself.
       manager.Ready();
     } else if (signal != 0) {
       log.Info("agent_stopping", {{"signal", int64_t{signal}}});

@@ -22,8 +22,8 @@ namespace gannet::sites {
 void BlockAgentSignals();
 
 // While it lives, SIGTERM and SIGINT end the process at once: for the time
-// before RunAgent(), in which a large site is opened and nobody listens yet.
-// What is stored is safe at every moment.
+// before RunAgent(), in which a large site is opened and signals are not
+// handled yet. What is stored is safe at every moment.
 class EndOnSignals {
  public:
   EndOnSignals();
@@ -35,10 +35,10 @@ class EndOnSignals {
 };
 
 // Runs until a signal ends it, or until the store must be opened again because
-// a write has failed (Agent::MustRestart): whoever started the process starts
-// it again. Then ends agent and store. Returns kDone; kDiskFull or kFailed in
-// the latter case; or does not return at all if the end takes too long: the
-// state is safe at every moment, so the process just ends.
+// a write has failed (Agent::MustRestart): systemd, or whatever started the
+// process, starts it again. Then ends agent and store. Returns kDone; kDiskFull
+// or kFailed in the latter case; or does not return at all if the end takes too
+// long: the state is safe at every moment, so the process just ends.
 ExitCode RunAgent(std::unique_ptr<Agent> agent,
                   std::unique_ptr<storage::SiteStore> store,
                   const ServiceManager& manager, Log& log);

@@ -83,7 +83,7 @@ void ServiceManager::Send(const std::string& lines) const {
   if (address.sun_path[0] == '@') address.sun_path[0] = '\0';
   const socklen_t size =
       static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
-  // Does not wait, and nobody could be told that it failed.
+  // Does not wait; a failure cannot be reported anywhere.
   (void)sendto(fd_, lines.data(), lines.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
                reinterpret_cast<const sockaddr*>(&address), size);
 }

@@ -126,7 +126,7 @@ class SiteFederation::Parts {
   // What is sent again asks the membership.
   ~Parts() {
     if (resend != nullptr) resend->End();
-    // If that fails, URLs are sent once more.
+    // If saving fails, some URLs are sent once more.
     if (sent != nullptr) (void)sent->Save(/*at_once=*/true);
   }
 
@@ -151,11 +151,11 @@ class SiteFederation::Parts {
   std::atomic<int64_t> refused_handshakes = 0;
   storage::Mutex mu;
   absl::Time stranger_noted ABSL_GUARDED_BY(mu) = absl::InfinitePast();
-  // The last, so that it ends first: it asks the others.
+  // The last, so that it ends first: it uses the others.
   std::unique_ptr<Membership> membership;
 };
 
-// Whoever scans the net comes a thousand times: a line a minute is enough.
+// A scanner may connect thousands of times: a line a minute is enough.
 void SiteFederation::Parts::OnStranger(const absl::Status& why) {
   ++refused_handshakes;
   const absl::Time now = jobs::SteadyNow();
@@ -273,7 +273,7 @@ jobs::FederationNow SiteFederation::Look() {
   now.map = membership.maps().view();
   if (now.map == nullptr) return now;
   auto may_crawl = membership.MayCrawl(now.map);
-  // What cannot be read now is crawled later.
+  // If it cannot be read now, nothing is crawled now.
   now.may_begin = membership.MayBeginRound();
   now.may_begin.Update(may_crawl.status());
   now.may_crawl = may_crawl.ok() ? *std::move(may_crawl)
@@ -294,7 +294,8 @@ federation::BatchBytes SiteFederation::TakeBytesSent() {
   const federation::BatchBytes now = parts_->membership->bytes_sent();
   const federation::BatchBytes before =
       std::exchange(parts_->reported_bytes, now);
-  // A neighbour that went took its count along.
+  // The counts of a neighbour that left are gone, so a sum may be smaller than
+  // before.
   return {now.urls - std::min(now.urls, before.urls),
           now.pages - std::min(now.pages, before.pages)};
 }

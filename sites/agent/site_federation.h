@@ -1,8 +1,8 @@
 // SiteFederation is the site's part in the federation, made from its
 // configuration: federation/member with this site's certificates, rules and
-// store. Rounds ask it for the map of the hour (jobs::FederationPart),
-// operators for everything else (FederationControl). Thread-safe, but for
-// Look(), OnSettled() and TakeBytesSent(), which are the rounds' thread's.
+// store. Rounds ask it for the current map (jobs::FederationPart), operators
+// for everything else (FederationControl). Thread-safe, but for Look(),
+// OnSettled() and TakeBytesSent(), which are the rounds' thread's.
 #pragma once
 
 #include <functional>
@@ -28,8 +28,8 @@ class SiteFederation : public FederationControl, public jobs::FederationPart {
   // do. REQUIRES: config.federation.map is not kNone.
   static absl::StatusOr<std::unique_ptr<SiteFederation>> Start(
       const SiteConfig& config, storage::SiteStore& store, Log& log);
-  // How many pages were fetched so far: others are told the rate. Null: nobody
-  // knows (any more).
+  // Gives how many pages were fetched so far: other sites are told the rate.
+  // Null: not known (any more).
   void CountPagesBy(std::function<int64_t()> fetched_pages);
   ~SiteFederation() override;
 

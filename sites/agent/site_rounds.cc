@@ -25,7 +25,7 @@ std::shared_ptr<SiteRounds::Running> SiteRounds::current() {
 }
 
 absl::StatusOr<bool> SiteRounds::RunOne(const std::atomic<bool>& stop) {
-  // Nobody is asked for what could not be kept.
+  // No page is fetched that could not be stored.
   if (absl::Status broken = store_.Broken(); !broken.ok()) return broken;
   {
     storage::MutexLock lock(&mu_);
@@ -49,7 +49,8 @@ absl::Status SiteRounds::CheckProgress() {
   return current()->rounds.CheckProgress();
 }
 
-// Nobody knows when the next page comes: what is there can be taken away.
+// The next page may be a long time away, so the file is finished and can be
+// released.
 absl::Status SiteRounds::NothingIsLeft() { return store_.FinishArchiveFile(); }
 
 bool SiteRounds::HasOpenRound() {

@@ -54,7 +54,7 @@ class SiteRounds : public RoundsJob {
   storage::SiteStore& store_;
   jobs::FederationPart* const federation_;
   storage::Mutex mu_;
-  // Shared with who looks at the moment that it is replaced.
+  // Shared, because a reader may hold it while it is replaced.
   std::shared_ptr<Running> running_ ABSL_GUARDED_BY(mu_);
   std::optional<PreparedRounds> next_ ABSL_GUARDED_BY(mu_);
   jobs::RunSummary before_ ABSL_GUARDED_BY(mu_);  // Under older settings.

@@ -28,8 +28,8 @@ std::shared_ptr<grpcx::CertificateProviderInterface> Files(
       tls.key, tls.cert, tls.ca, kLookAtFilesSeconds);
 }
 
-// Who answers must be the site that was meant, whatever its address is; that
-// the CA has signed its certificate was checked before.
+// The server must be the site that was meant, whatever its address is; that the
+// CA has signed its certificate was checked before.
 class IsSite : public grpcx::ExternalCertificateVerifier {
  public:
   explicit IsSite(std::string name) : name_(std::move(name)) {}
@@ -47,7 +47,7 @@ class IsSite : public grpcx::ExternalCertificateVerifier {
                       site.has_value()
                           ? fmt::format("site '{}' answers there, not '{}'",
                                         *site, name_)
-                          : "the certificate there is no site's");
+                          : "the certificate there is not a site's");
     return true;  // It was decided at once.
   }
   void Cancel(grpcx::TlsCustomVerificationCheckRequest*) override {}

@@ -16,9 +16,10 @@
 
 namespace gannet::sites {
 
-// Callers must show a certificate that the CA has signed; who does not is sent
-// away before it can call anything. With `on_stranger` that is told, by threads
-// of gRPC's: TLS alone would refuse without a word to either side.
+// Callers must show a certificate that the CA has signed; others are refused
+// before they can call anything. Each refusal is reported to `on_stranger`, if
+// any, from threads of gRPC: TLS alone would refuse without a log line on
+// either side.
 std::shared_ptr<grpc::ServerCredentials> TlsServerCredentials(
     const TlsSection& tls,
     std::function<void(const absl::Status& why)> on_stranger = nullptr);

@@ -19,8 +19,9 @@ YAML::Mark PlaceOf(const YAML::Node& root, const char* section,
   return IsThere(root, section, key) ? root[section][key].Mark() : root.Mark();
 }
 
-// Hosts are asked only after a first delay (jobs/fetch), so that a round as
-// short would fetch nothing, for ever. Named where the file has one of the two.
+// Hosts are asked only after a first delay (jobs/fetch), so that a round that
+// short would never fetch anything. Reported at whichever of the two keys the
+// file has.
 void CheckTimeLimit(const YAML::Node& root, const SiteConfig& config,
                     YamlProblems& problems) {
   if (config.crawl.time_limit > config.fetch.delay) return;
@@ -34,7 +35,7 @@ void CheckTimeLimit(const YAML::Node& root, const SiteConfig& config,
                            DurationText(config.fetch.delay)));
 }
 
-// Who may reach a port could otherwise do everything an operator can.
+// Otherwise anybody who can reach the port could do everything an operator can.
 void CheckAdmin(const YAML::Node& root, const SiteConfig& config,
                 YamlProblems& problems) {
   if (config.listen.admin.empty() || config.tls.IsComplete()) return;
@@ -44,8 +45,8 @@ void CheckAdmin(const YAML::Node& root, const SiteConfig& config,
                "the data folder");
 }
 
-// Who may reach this port without a certificate could send any URLs, and take
-// any site's place.
+// Without certificates, anybody who can reach this port could send any URLs,
+// and pass for any site.
 void CheckPeers(const YAML::Node& root, const SiteConfig& config,
                 YamlProblems& problems) {
   const std::string& peers = config.listen.peers;

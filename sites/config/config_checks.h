@@ -1,5 +1,5 @@
-// What keys of site.yaml must be to each other, once each is right by itself.
-// A function; safe from any thread.
+// Checks between keys of site.yaml, after each has been checked by itself. A
+// function; safe from any thread.
 #pragma once
 
 #include <yaml-cpp/yaml.h>

@@ -8,8 +8,8 @@ namespace gannet::sites {
 namespace {
 
 constexpr char kTemplate[] =
-    R"(# A Gannet site. Every key is here with its default; what you do not need, leave
-# or delete. Durations: 500ms 1s 30m 24h 30d. Sizes: 0 64KiB 5MB 1GiB.
+    R"(# A Gannet site. Every key is here with its default; leave or delete what you do
+# not need. Durations: 500ms 1s 30m 24h 30d. Sizes: 0 64KiB 5MB 1GiB.
 
 site:
   name: {name}              # In archive file names, and in a federation.
@@ -26,19 +26,19 @@ listen:                     # Of 'gannet serve'.
   peers: ""                 # The other sites of a federation, such as
                             # 0.0.0.0:7701; "" is off. Beyond 127.0.0.1 it needs
                             # tls.
-  http: 127.0.0.1:7781      # Dashboard and metrics; "" is off. Anyone who reaches
-                            # it may look, nobody may change anything.
+  http: 127.0.0.1:7781      # Dashboard and metrics; "" is off. Anyone who can
+                            # reach it may look; nothing can be changed there.
   http_names: []            # Names by which browsers, Prometheus or a proxy ask
                             # for it, such as crawl.example.org. Addresses,
                             # localhost and this machine's name need not be here.
-  admin: ""                 # The admin API over TCP, for who has an administrator's
-                            # certificate; it needs tls. The socket in the data
-                            # folder is always there.
+  admin: ""                 # The admin API over TCP, for callers with an
+                            # administrator's certificate; it needs tls. The socket
+                            # in the data folder is always there.
 
 crawl:
   schedule: continuous      # When 'gannet serve' begins a round: when the last has
                             # ended; or 'continuous, pause 10m'; or 'every 30m'; or
-                            # by-hand, when you say so.
+                            # by-hand: on request only.
   width: 20000              # Pages of one round, at most.
   per_host: 200             # Of these, of one host: 200 s at a delay of 1 s.
   time_limit: 30m           # A round ends then; slow hosts' pages wait for the next.
@@ -57,13 +57,13 @@ fetch:
   max_crawl_delay: 30s      # A longer Crawl-delay in robots.txt is cut to this.
   connections: 500          # At the same time.
   bandwidth: 0              # Bytes a second in all; 0 is no limit.
-  allow_private: false      # Private and loopback addresses: no, or any web page
-                            # could make this crawler read your intranet.
-  allow_addresses: []       # Ranges that are allowed all the same: [10.1.0.0/16].
+  allow_private: false      # Private and loopback addresses. With true, any web
+                            # page could make this crawler read your intranet.
+  allow_addresses: []       # Ranges that are allowed nevertheless: [10.1.0.0/16].
   connect_to: ""            # HOST:PORT that stands for the whole web, for tests;
                             # HOST:PORT,TLSPORT if it speaks https too.
-  ca_file: ""               # Who may vouch for https servers, in PEM; "" is the
-                            # system's list. Looked at again as it changes.
+  ca_file: ""               # The CA certificates for https servers, in PEM; "" is
+                            # the system's list. Read again when it changes.
   robots_lifetime: 24h      # RFC 9309 asks for no more than a day.
   max_bytes: 10MiB          # Of one page, on the wire,
   max_decoded_bytes: 50MiB  # and after decompression (a bomb is cut off here).
@@ -73,7 +73,7 @@ fetch:
   first_byte_timeout: 30s   # and until the answer begins.
   min_speed: 1000           # Bytes a second; slower servers would hold a place
                             # for the whole timeout. 0 is no limit.
-  min_speed_time: 20s       # So long below it, and the transfer ends.
+  min_speed_time: 20s       # A transfer that is slower for so long is ended.
   redirects: 5              # In a row, each fetched politely as a page of its own.
   retries: 3                # Of a page that failed, each in a later round,
   retry_delay: 5m           # the first after this time, then twice as long,
@@ -99,7 +99,7 @@ urls:
     hosts: []               # www.example.com
     prefixes: []            # https://example.com/docs/
     regexes: []             # RE2, found anywhere in the URL
-  deny:                     # What is denied is denied.
+  deny:                     # A URL that is on a list here is never crawled.
     domains: []
     hosts: []
     prefixes: []
@@ -124,40 +124,40 @@ crawl_db:                   # Memory; indexes come on top, 2 MB per million page
   write_buffers: 96MiB      # Of what is not sorted into tables yet.
 
 recrawl:
-  interval: 30d             # A page is looked at again after this time.
+  interval: 30d             # A page is fetched again after this time.
   strategy: fixed
   share: auto
 
 federation:                 # Several sites that crawl one web together.
-  map: ""                   # Who keeps the list of sites: "" is nobody, this site
-                            # is for itself; registrar is one of the sites; file is
-                            # you, who copy it to all.
+  map: ""                   # Who keeps the list of sites. "": this site is alone;
+                            # registrar: one of the sites keeps it; file: you do,
+                            # in a file that you copy to all sites.
   file: ""                  # Of 'map: file': where it is.
   join: ""                  # HOST:PORT of any site of the federation, for 'gannet
                             # federation join', and to find the others again.
   address: ""               # HOST:PORT where others reach this site; "" is
                             # listen.peers.
   capacity: 1               # Its share of the web: 2 is twice that of 1.
-  insecure_peers: false     # true: without tls peers are listened to beyond
-                            # 127.0.0.1 too. Whoever reaches the port is believed.
-  cache: 3MiB               # URLs lately sent: most links repeat, and cross the
-                            # ocean once.
+  insecure_peers: false     # true: listen for peers beyond 127.0.0.1 without tls,
+                            # too. Anybody who reaches the port may pass for a site.
+  cache: 3MiB               # Remembers URLs lately sent to other sites, so that
+                            # links that repeat are sent once.
   gain_every: 4             # Rounds between two sends of cash, with 'exchange: cash'.
-  # The rest is laid down when a federation is founded, and the same in all sites.
+  # The rest is set when a federation is founded; it must be the same in all sites.
   channel: domain           # What stays together in one site; or host.
   exchange: urls            # A URL is sent once; or cash: what it gains later, too,
                             # so that scores are right, for more traffic.
 
-tls:                        # Files in PEM, from this file's folder. They are looked
-  ca: ""                    # at again as they change: renewing needs no restart.
-  cert: ""                  # Who holds a certificate of the CA with
+tls:                        # Files in PEM, from this file's folder. They are read
+  ca: ""                    # again when they change: renewing needs no restart.
+  cert: ""                  # Callers with a certificate of the CA that has
   key: ""                   # OU=administrators may use the admin API; sites have
                             # the URI gannet:site:NAME. 'gannet federation certs'
                             # makes them all.
 
 log:                        # Of 'gannet serve', on standard error.
   level: info               # debug info warning error
-  format: text              # A line an event; or json, an object a line.
+  format: text              # One line for each event; or json, one object a line.
 )";
 
 }  // namespace

@@ -44,7 +44,7 @@ std::optional<double> TakeNumber(std::string_view& text) {
     point = point || text[end] == '.';
     ++end;
   }
-  // So many digits name no quantity of ours; stod would have to round.
+  // No quantity has so many digits; stod would have to round.
   if (end == 0 || end > 18 || text[end - 1] == '.') return std::nullopt;
   const double number = std::stod(std::string(text.substr(0, end)));
   text.remove_prefix(end);

@@ -9,7 +9,7 @@
 //
 // Times of `every` that pass while a round runs, or while the agent is down,
 // are made up for by one round at once, however many they were. A plain value.
-// It knows no clock: who asks says what time it is.
+// It has no clock: the caller passes the time.
 #pragma once
 
 #include <optional>

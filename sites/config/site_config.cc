@@ -386,7 +386,7 @@ storage::UrlFilterRules FilterRulesOf(const SiteConfig& config) {
 storage::CanonicalRules CanonicalRulesOf(const SiteConfig& config) {
   storage::CanonicalRules rules;
   rules.query_parameters = config.urls.drop_parameters;
-  // Who drops nothing from queries means the path as well.
+  // An operator who drops nothing from queries means the path, too.
   rules.drop_parameters = !config.urls.drop_parameters.empty();
   return rules;
 }

@@ -56,14 +56,14 @@ struct CrawlSection {
   int64_t width = 20'000;
   int64_t per_host = 200;
   absl::Duration time_limit = absl::Minutes(30);
-  std::optional<storage::Order> order;  // Nothing: what the site has.
+  std::optional<storage::Order> order;  // `nullopt` keeps the stored order.
   bool operator==(const CrawlSection&) const = default;
 };
 
 enum class OverQuota { kDefer, kDrop };
 
 struct UpdateSection {
-  std::optional<int64_t> new_pages;  // Nothing: 4 times the width.
+  std::optional<int64_t> new_pages;  // `nullopt`: 4 times the width.
   OverQuota over_quota = OverQuota::kDefer;
   bool operator==(const UpdateSection&) const = default;
 };

@@ -85,7 +85,8 @@ class YamlSection {
     const std::optional<size_t> chosen = Choose(key, names);
     if (chosen.has_value()) value = (choices.begin() + *chosen)->second;
   }
-  // A key of what is to come: only `neutral` (which is nothing) is taken.
+  // A key of a feature that is not built yet: only `neutral`, which turns it
+  // off, is accepted.
   void NotYet(const char* key, std::string_view neutral, std::string_view what);
   // Two numbers in a list.
   void Pair(const char* key, std::optional<std::pair<double, double>>& value,

@@ -68,7 +68,7 @@ ExitCode Release(const Flags& flags) {
   }
   admin::ReleaseArchiveFileRequest request;
   request.set_file(flags.file);
-  // An agent has another working folder.
+  // Made absolute, because an agent has another working folder.
   if (!flags.erase) request.set_to(std::filesystem::absolute(flags.to));
   return AskSite<admin::ReleaseArchiveFileRequest, admin::ReleasedArchiveFile>(
       flags.site, &Admin::ReleaseArchiveFile, request,

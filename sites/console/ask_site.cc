@@ -11,7 +11,7 @@
 namespace gannet::sites {
 namespace {
 
-// Somebody has the folder and does not listen: an agent that starts or stops,
+// A process has the folder and does not listen: an agent that starts or stops,
 // or a command like this one.
 constexpr absl::Duration kPatience = absl::Seconds(5);
 constexpr absl::Duration kKnockAgain = absl::Milliseconds(50);

@@ -20,9 +20,9 @@ namespace gannet::sites {
 // A site that can be asked, as long as this lives. Not thread-safe.
 class ReachedSite {
  public:
-  // Errors are those of OpenSite(), kAborted after a while in which whoever has
-  // the folder might have left it; kUnavailable if an agent has the folder and
-  // does not answer.
+  // Errors are those of OpenSite(), kAborted if another process still has the
+  // folder after a while; kUnavailable if an agent has the folder and does not
+  // answer.
   static absl::StatusOr<std::unique_ptr<ReachedSite>> Reach(
       const ChosenSite& site, IfMissing if_missing = IfMissing::kSayWhatToDo);
 
@@ -39,7 +39,7 @@ class ReachedSite {
 // usage.
 ExitCode ReportAnswer(const absl::Status& status);
 
-// Prints the one or the other.
+// Prints it as text or as JSON.
 ExitCode Print(const SiteFlags& flags,
                const std::function<nlohmann::json()>& for_machines,
                const std::function<std::string()>& for_people);

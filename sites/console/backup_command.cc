@@ -27,7 +27,7 @@ struct RestoreFlags {
 
 ExitCode Backup(const BackupFlags& flags) {
   admin::BackupRequest request;
-  // An agent has another working folder.
+  // Made absolute, because an agent has another working folder.
   request.set_to(std::filesystem::absolute(flags.to));
   return AskSite<admin::BackupRequest, admin::BackupDone>(
       flags.site, &Admin::Backup, request, [](const admin::BackupDone& done) {

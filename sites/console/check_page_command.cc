@@ -122,7 +122,7 @@ void DescribeResponse(const PreparedRounds& prepared, const storage::Url& url,
   answer["links"] = LinksJson(page);
 }
 
-// What a round would do, step by step, until one says no.
+// The steps of a round, until one refuses the page.
 absl::StatusOr<nlohmann::json> Check(const ChosenSite& site,
                                      const PreparedRounds& prepared,
                                      const storage::Url& url) {

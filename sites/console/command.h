@@ -59,7 +59,7 @@ class Command {
   void Value(const std::string& name, uint64_t& to, const std::string& help,
              const ValueRules& rules = {});
 
-  // Called when this is chosen and all was read.
+  // Called when this command is chosen and all flags were read.
   void Run(std::function<ExitCode()> run);
 
   // Of the whole command line: reads it and runs the command that it chose.

@@ -23,7 +23,8 @@ struct Flags {
 ExitCode Crawl(const Flags& flags) {
   absl::StatusOr<ChosenSite> site = flags.site.Site();
   if (!site.ok()) return Report(site.status());
-  // Before anything is made: a crawl that may not begin leaves no folder.
+  // Checked before anything is made: a crawl that may not begin leaves no
+  // folder.
   if (auto prepared = PrepareRounds(site->config); !prepared.ok()) {
     return Report(prepared.status());
   }

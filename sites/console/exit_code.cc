@@ -20,7 +20,7 @@ ExitCode Report(const absl::Status& status) {
       return kWrongUsage;
     case absl::StatusCode::kResourceExhausted:
       return kDiskFull;
-    case absl::StatusCode::kAborted:  // Somebody else has it just now.
+    case absl::StatusCode::kAborted:  // Another process has it now.
     case absl::StatusCode::kUnavailable:
       return kNotReachable;
     case absl::StatusCode::kCancelled:

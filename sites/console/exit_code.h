@@ -1,4 +1,4 @@
-// How a command says an error: one line on standard error that tells what to
+// How a command reports an error: one line on standard error that tells what to
 // do, and the exit code that belongs to it.
 #pragma once
 

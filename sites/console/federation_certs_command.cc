@@ -35,7 +35,7 @@ struct Flags {
   bool json = false;
 };
 
-// Who gets a certificate.
+// A site or an administrator that gets a certificate.
 struct Holder {
   std::string name;
   bool is_site = false;

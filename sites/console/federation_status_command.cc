@@ -24,7 +24,8 @@ struct Flags {
   std::string wait;
 };
 
-// And who is not done: one that is away holds it up.
+// Also names the sites that are not done: one that is away holds up the
+// hand-off.
 std::string Moving(const admin::FederationState& state) {
   const auto& done = state.handing_off().sites_done();
   std::vector<std::string> not_done;
@@ -103,7 +104,8 @@ std::string ForPeople(const admin::Federation& reply) {
   return text + table.ToString() + problems;
 }
 
-// A person, or a script that goes on when all is quiet: it must be true.
+// Asks all sites anew: a script may go on when this says that all is quiet, so
+// it must be true.
 admin::GetFederationRequest TheTruth() {
   admin::GetFederationRequest request;
   request.set_ask_all(true);

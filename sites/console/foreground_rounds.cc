@@ -10,7 +10,8 @@
 namespace gannet::sites {
 namespace {
 
-// What the server has to say would stand in the progress; errors may.
+// Log lines of the server would disturb the progress display; only errors are
+// shown.
 LogSection OnlyErrors() {
   LogSection log;
   log.level = LogLevel::kError;

@@ -23,7 +23,7 @@ class ForegroundRounds : public RoundsControl {
   ForegroundRounds(const ChosenSite& site, storage::SiteStore& store,
                    jobs::Rounds& rounds, std::atomic<bool>& stop);
 
-  // Begins to answer. That nobody could be answered is no reason not to crawl.
+  // Begins to answer. A failure is no reason not to crawl.
   absl::Status Serve();
 
   Admin& admin() { return admin_; }

@@ -23,7 +23,7 @@ struct Flags {
 
 std::string DelayForPeople(const admin::Host& host) {
   std::string text = host.delay() == 0 ? "-" : SecondsForPeople(host.delay());
-  // What is kept are whole milliseconds.
+  // Stored times have whole milliseconds.
   if (host.has_crawl_delay_asked() &&
       host.crawl_delay_asked() >= host.delay() + 0.001) {
     text += fmt::format(" (robots.txt asks for {})",

@@ -1,5 +1,5 @@
 // Output is standard output as the commands use it: buffered, and it tells when
-// nobody reads any more (`gannet export urls | head`), so that a command ends
+// the reader has gone (`gannet export urls | head`), so that a command ends
 // quietly instead of writing on, or dying of a signal. Not thread-safe.
 #pragma once
 

@@ -2,7 +2,7 @@
 // looks four times a second, from a thread of its own, so that a job never
 // waits for a terminal. Standard output stays free for the result. Stop() (or
 // the destructor) gives the cursor back; a process that may be interrupted must
-// come by there. Not thread-safe itself.
+// call one of them. Not thread-safe itself.
 #pragma once
 
 #include <atomic>
@@ -38,7 +38,7 @@ class ProgressDisplay {
  private:
   void Run(const std::stop_token& stop);
   std::string NextBytes();
-  // False once nobody reads: then there is nothing more to show.
+  // False once the reader has gone: then there is nothing more to show.
   bool Write(const std::string& bytes) const;
 
   const Look look_;

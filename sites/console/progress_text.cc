@@ -76,7 +76,7 @@ double ShareOf(const Part& part) {
       static_cast<double>(part.done) / static_cast<double>(part.all), 0.0, 1.0);
 }
 
-// The time limit ends a round too. Nothing while nobody can tell.
+// The time limit ends a round too. Nullopt while it cannot be estimated.
 std::optional<absl::Duration> TimeLeft(const jobs::ProgressView& view,
                                        const ProgressRate& rate,
                                        absl::Time now) {
@@ -236,7 +236,7 @@ std::string ProgressPrinter::Next(const jobs::ProgressView& view,
                        last_->phase != view.phase;
   last_ = view;
   last_rate_ = rate;
-  // A wait too short to read about is none.
+  // A wait that is too short to read about is not shown.
   const bool waits = view.waiting_until > now + absl::Seconds(2) ||
                      (live_lines_ > 0 && view.waiting_until > now);
   if (view.phase == proto::NO_ROUND && !waits) {

@@ -118,8 +118,8 @@ std::string Table(const std::vector<nlohmann::json>& reports) {
   return table.ToString();
 }
 
-// Rounds that this machine was too busy for. A moment of it is nobody's
-// concern.
+// Rounds that this machine was too busy for. A moment of it is not worth a
+// line.
 std::string BusyNotes(const std::vector<nlohmann::json>& reports) {
   std::string text;
   for (const nlohmann::json& report : reports) {

@@ -126,7 +126,7 @@ std::string FailuresText(const admin::RunCounts& counts) {
                         jobs::WordsOfKind(kind).value_or("for another reason"),
                         ForTerminal(kind));
   }
-  // A moment of it is nobody's concern.
+  // A moment of it is not worth a line.
   if (counts.held_back_seconds() >= 1) {
     text += fmt::format(
         "new connections were held back for {:.1f} s: this machine had no CPU "
@@ -181,7 +181,8 @@ ExitCode Conclude(const SiteFlags& flags, const std::string& data,
   return ended.ok() ? written : Report(ended);
 }
 
-// Why did the run end well: nothing was left, or it did the rounds asked for?
+// Whether the run ended because nothing was left, or after the rounds asked
+// for.
 bool IsAllDone(const jobs::RunSummary& summary,
                const std::optional<int64_t>& most,
                const storage::Totals& totals) {
@@ -222,7 +223,8 @@ ExitCode RunHere(const ChosenSite& site, const SiteFlags& flags,
       rounds.RunMany(flags.rounds(), flags.wait(), stop_asked);
   display.reset();
 
-  // Nobody knows when the next page comes: what is there can be taken away.
+  // The next page may be a long time away, so the file is finished and can be
+  // released.
   if (status.ok() &&
       IsAllDone(rounds.summary(), flags.rounds(), store.crawl_db().totals())) {
     status = store.FinishArchiveFile();

@@ -52,8 +52,8 @@ absl::StatusOr<ChosenSite> ReadSite(const Flags& flags) {
   return site;
 }
 
-// By which names the dashboard may be asked: those of the configuration, and
-// the machine's own. None is of a stranger's choice.
+// The names by which the dashboard may be asked: those of the configuration,
+// and the machine's own. A stranger can choose none of them.
 std::vector<std::string> DashboardNames(const SiteConfig& config) {
   std::vector<std::string> names = config.listen.http_names;
   const std::string& address = config.federation.address;
@@ -69,7 +69,8 @@ ExitCode Serve(const Flags& flags) {
   BlockAgentSignals();
   absl::StatusOr<ChosenSite> site = ReadSite(flags);
   if (!site.ok()) return Report(site.status());
-  // Before anything is made: what may not crawl leaves no folder.
+  // Checked before anything is made: a site that may not crawl leaves no
+  // folder.
   if (auto prepared = PrepareRounds(site->config); !prepared.ok()) {
     return Report(prepared.status());
   }

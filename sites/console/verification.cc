@@ -26,7 +26,7 @@ ExitCode CodeOf(const admin::Verification& reply) {
   return kNotReachable;
 }
 
-// Nobody should restore a backup because a site was away.
+// A site that was away is no reason to restore a backup.
 const char* Advice(ExitCode code) {
   switch (code) {
     case kDone:

@@ -1,9 +1,9 @@
-// CachedAnswer keeps what was costly to find out. It is asked again only after
-// `at_least` and a hundred times as long as the last answer took: however many
-// pages are open, a scan takes at most a hundredth of one core. While somebody
-// waits for an answer, others get the old one, or are told to come back, so
-// that a scan never holds more than one of the server's few threads.
-// Thread-safe.
+// CachedAnswer keeps an answer that is costly to compute. It is asked again
+// only after `at_least` and a hundred times as long as the last answer took:
+// however many pages are open, a scan takes at most a hundredth of one core.
+// While one caller waits for a new answer, others get the old one, or are told
+// to come back, so that a scan never holds more than one of the server's few
+// threads. Thread-safe.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ class CachedAnswer {
   explicit CachedAnswer(absl::Duration at_least, Clock now = absl::Now)
       : at_least_(at_least), now_(std::move(now)) {}
 
-  // Nothing: somebody is just finding out, and there is no old answer. Errors
+  // Nullopt: another caller is computing it, and there is no old answer. Errors
   // are not kept.
   absl::StatusOr<std::optional<std::string>> Get(
       const std::function<absl::StatusOr<std::string>()>& find_out)

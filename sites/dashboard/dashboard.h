@@ -1,7 +1,7 @@
 // DashboardServer is what a site shows over HTTP (listen.http): the page at /,
-// its data under /api/, metrics for Prometheus at /metrics, and /healthz for
-// whoever restarts what hangs. All of it reads; nothing here changes a site,
-// which it sees only through its Admin. Thread-safe.
+// its data under /api/, metrics for Prometheus at /metrics, and /healthz for a
+// supervisor that restarts hung processes. All of it reads; nothing here
+// changes a site, which it sees only through its Admin. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,7 @@ class DashboardServer {
   void AddRoutes(const DashboardSettings& settings);
 
   Admin& admin_;
-  // The server is last: it ends first, and with it whoever asks the others.
+  // The server is last, so that it ends first: its threads use the others.
   std::unique_ptr<RateSampler> rates_;
   std::unique_ptr<JsonApi> api_;
   std::unique_ptr<HttpServer> server_;

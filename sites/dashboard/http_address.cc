@@ -71,7 +71,7 @@ bool IsLocalName(std::string_view name) {
 absl::StatusOr<HttpAddress> ParseHttpAddress(std::string_view text) {
   const auto bad = [&](std::string_view why) {
     return absl::InvalidArgumentError(
-        fmt::format("'{}' is no address to listen on: {}", text, why));
+        fmt::format("'{}' is not an address to listen on: {}", text, why));
   };
   if (!text.empty() && text.front() == '[') {
     return bad("IPv6 is not supported here, use e.g. 127.0.0.1:7781");

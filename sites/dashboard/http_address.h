@@ -30,10 +30,10 @@ absl::StatusOr<HttpAddress> ParseHttpAddress(std::string_view text);
 // localhost (and names below it), 127.x.x.x, [::1]; with or without a port.
 bool NamesThisMachine(std::string_view host_header);
 
-// May who listens at `address` be asked by this value of a Host header? Yes if
-// it names this machine, or is one of `names`, with or without a port. Beyond
-// loopback also if it is an IP address, or a name without a dot ("tokyo", of
-// Docker or a local network): no page of the web has such a name.
+// Whether a server at `address` may answer a request with this Host header. It
+// may if that names this machine, or is one of `names`, with or without a port.
+// Beyond loopback, also if it is an IP address, or a name without a dot
+// ("tokyo", of Docker or a local network): no page of the web has such a name.
 bool IsKnownHost(std::string_view host_header, const HttpAddress& address,
                  const std::vector<std::string>& names);
 

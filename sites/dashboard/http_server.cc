@@ -75,8 +75,7 @@ HttpServer* ServerOf(const mg_connection* connection) {
 // the first look at a real site overflowed it. A thread for each answer costs
 // some 20 us, and people and Prometheus ask a few times a second.
 HttpAnswer OnARealStack(const std::function<HttpAnswer()>& handler) {
-  HttpAnswer answer =
-      Refusal(500, "This could not be looked up; the next try may do.");
+  HttpAnswer answer = Refusal(500, "This could not be looked up; try again.");
   // A library may throw (no memory, a disk that fails): one answer is lost.
   try {
     std::thread thread([&] {
@@ -110,8 +109,8 @@ absl::Status HttpServer::Start(const std::string& address,
   std::call_once(once, [] { mg_init_library(MG_FEATURES_DEFAULT); });
 
   const std::string ports = fmt::format("{}:{}", address_.ip, address_.port);
-  // Few threads, for one person and one Prometheus; who sends slowly is cut off
-  // early, so that they do not stand in the way for long.
+  // Few threads, for one person and one Prometheus; a slow sender is cut off
+  // early, so that it does not hold a thread for long.
   std::array<const char*, 15> options = {"listening_ports",
                                          ports.c_str(),
                                          "num_threads",
@@ -149,8 +148,8 @@ absl::Status HttpServer::Start(const std::string& address,
   return absl::OkStatus();
 }
 
-// civetweb sees that it shall stop when it next has something to accept, or
-// after two seconds: knocking on the door saves them.
+// civetweb notices that it must stop when it next accepts a connection, or
+// after two seconds: opening one saves the wait.
 void HttpServer::Stop() {
   if (context_ == nullptr) return;
   std::atomic<bool> has_stopped = false;
@@ -173,7 +172,8 @@ std::map<int, int64_t> HttpServer::RequestsByCode() const {
 
 HttpAnswer HttpServer::AnswerTo(const mg_connection* connection) const {
   const mg_request_info& request = *mg_get_request_info(connection);
-  // Without Host it is no browser, and so no rebinding.
+  // A request without Host is not from a browser, so it cannot be DNS
+  // rebinding.
   const std::string host = Header(connection, "Host");
   if (!host.empty() && !IsKnownHost(host, address_, names_)) {
     return Refusal(
@@ -253,7 +253,7 @@ int HttpServer::OnError(mg_connection* connection, int code,
   return 0;
 }
 
-// Kept for the error of Start; the web's noise is not worth a log.
+// Kept for the error of Start(); messages about requests are not logged.
 int HttpServer::OnLog(const mg_connection* connection, const char* text) {
   HttpServer* const server = ServerOf(connection);
   if (server != nullptr) {

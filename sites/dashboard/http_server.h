@@ -1,8 +1,8 @@
 // HttpServer shows what handlers answer to GET and HEAD, on one address. It is
-// civetweb behind a door that lets nothing else through: no files, no methods
-// that change, no keep-alive (a connection would hold one of the few threads),
-// bounded requests, and on every answer, errors too, the headers that keep a
-// browser from running what the web has written into our pages.
+// civetweb with everything else turned off: no files, no methods that change,
+// no keep-alive (a connection would hold one of the few threads), bounded
+// requests, and on every answer, errors too, the headers that keep a browser
+// from running what the web has written into our pages.
 //
 // Handlers run on the server's threads, several at once. Thread-safe once
 // started.
@@ -29,11 +29,12 @@ struct HttpAnswer {
   int code = 200;
   std::string type = "text/plain; charset=utf-8";
   std::string body;
-  // With quotes: who has it already is told so (304). Empty: must not be kept.
+  // With quotes: a browser that has it already gets 304. Empty: must not be
+  // kept.
   std::string etag;
 };
 
-// Is given what stands after the question mark, as it came.
+// Gets the text after the question mark, as it came.
 using HttpHandler = std::function<HttpAnswer(const std::string& query)>;
 
 class HttpServer {
@@ -46,8 +47,8 @@ class HttpServer {
   // `path` is the whole path: "/api/status". REQUIRES: not started.
   void AddRoute(const std::string& path, HttpHandler handler);
 
-  // Answers who asks by one of `names`, or by a name that no page of the web
-  // can have (http_address.h). kInvalidArgument: no address.
+  // Answers requests whose Host is one of `names`, or a name that no page of
+  // the web can have (http_address.h). kInvalidArgument: no address.
   // kFailedPrecondition: cannot listen there, and why. Ignores SIGPIPE in the
   // process from now on, as civetweb does.
   absl::Status Start(const std::string& address,

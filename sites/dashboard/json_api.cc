@@ -94,7 +94,8 @@ uint64_t NumberOf(const nlohmann::json& report) {
 
 }  // namespace
 
-// A person sees a change within a second or two; hosts are all looked at.
+// Short, so that a person sees a change within a second or two; longer for
+// hosts, because all of them are read.
 JsonApi::JsonApi(Admin& admin, const RateSampler& rates,
                  FederationJson federation)
     : admin_(admin),

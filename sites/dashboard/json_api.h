@@ -33,7 +33,7 @@ class JsonApi {
   // from several threads, but not at the same time.
   using FederationJson = std::function<std::string()>;
 
-  // Both references must outlive it; `federation` may be none.
+  // Both references must outlive it; `federation` may be empty.
   JsonApi(Admin& admin, const RateSampler& rates, FederationJson federation);
 
   // REQUIRES: `server` is not started, and stops before this ends.

@@ -97,8 +97,8 @@ class Families {
 
 using Values = std::map<std::string, double>;
 
-// Those named are there from the beginning, as zero, so that a rate sees the
-// first event; what else `map` has is added.
+// The named ones exist from the beginning, as zero, so that a rate sees the
+// first event; the others of `map` are added.
 template <typename Map>
 Values WithZeros(Values values, const Map& map) {
   for (const auto& [key, value] : map) {

@@ -60,8 +60,8 @@ absl::Status Query::HasOnly(const std::set<std::string>& keys) const {
       known += fmt::format("{}'{}'", known.empty() ? "" : ", ", one);
     }
     return absl::InvalidArgumentError(
-        fmt::format("'{}' is no parameter here; {}", key,
-                    known.empty() ? "there is none" : "there is " + known));
+        fmt::format("unknown parameter '{}'; {}", key,
+                    known.empty() ? "none is allowed" : "allowed: " + known));
   }
   return absl::OkStatus();
 }
@@ -83,7 +83,7 @@ absl::StatusOr<uint64_t> Query::Number(const std::string& key,
   if (text.empty() || read.ec != std::errc() || read.ptr != end ||
       number < least || number > most) {
     return absl::InvalidArgumentError(fmt::format(
-        "{}='{}' is no number from {} to {}", key, text, least, most));
+        "{}='{}' is not a number from {} to {}", key, text, least, most));
   }
   return number;
 }

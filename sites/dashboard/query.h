@@ -1,6 +1,7 @@
-// The query of a request: its parameters, decoded and asked for by name. What a
-// handler does not know is refused, so that a typo does not answer another
-// question than was asked. Not thread-safe: one belongs to one request.
+// The query of a request: its parameters, decoded and asked for by name. A
+// handler refuses parameters that it does not know, so that a typo does not
+// silently answer another question. Not thread-safe: one belongs to one
+// request.
 #pragma once
 
 #include <cstdint>

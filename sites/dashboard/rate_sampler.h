@@ -1,6 +1,6 @@
 // RateSampler asks a site for its counters every ten seconds, from a thread of
-// its own, so that a page opened later can show the hour before. One status
-// each time is all that a dashboard costs while nobody looks. Thread-safe.
+// its own, so that a page opened later can show the hour before. That is all
+// that a dashboard costs while no browser shows it. Thread-safe.
 #pragma once
 
 #include <thread>

@@ -232,7 +232,8 @@ absl::StatusOr<ArchiveState> Archive::Sync() {
 
   MutexLock lock(&mu_);
   if (!synced.ok()) {
-    // The kernel may have dropped the pages and would say "synced" next time.
+    // The kernel may have dropped the unwritten pages, and would then report
+    // success next time.
     broken_ = synced;
     return synced;
   }
@@ -258,8 +259,8 @@ absl::Status Archive::Committed(const ArchiveState& state) {
   return absl::OkStatus();
 }
 
-// Index first, then the name: a file with its final name always has one. Each
-// step may have been done by an earlier call that failed later.
+// Index first, then the name: a file with its final name always has an index.
+// Each step may have been done by an earlier call that failed later.
 absl::Status Archive::FinishFile(OpenFile& file) {
   const FileNumber number = file.number;
   bool renamed = false;

@@ -106,11 +106,11 @@ struct FinishedFile {
   bool released = false;              // Then `size` is 0.
 };
 
-// Where an archived page led.
+// The links of an archived page, or where it redirects to.
 struct PageLinks {
   std::string url;
-  // The server sent us to the one link that there is then. It is as it was
-  // written: perhaps relative to `url`.
+  // The page was a redirect; its target is then the only link. The target is as
+  // the server wrote it: perhaps relative to `url`.
   bool has_moved = false;
   std::vector<std::string> links;
 };
@@ -174,9 +174,9 @@ class Archive {
 
   // Calls `visit` with where each page led, of all files that are there, oldest
   // first, until it says false; one that is being written is read as far as it
-  // is now. A page that was fetched twice comes twice. Of a file that is
-  // damaged the rest is left out, of one that is missing all, and `on_damage`
-  // told.
+  // is now. A page that was fetched twice comes twice. Of a damaged file the
+  // rest is left out, of a missing one everything; `on_damage` is called for
+  // each.
   absl::Status ForEachOutlinks(
       const std::function<bool(const PageLinks& page)>& visit,
       const std::function<void(const absl::Status&)>& on_damage);
@@ -199,8 +199,9 @@ class Archive {
   absl::Status Release(FileNumber number, const std::filesystem::path& to);
 
  private:
-  // A file that is not finished. `length` and `pending` are guarded by mu_;
-  // who syncs or finishes a file holds a pointer to it and uses only the rest.
+  // A file that is not finished. `length` and `pending` are guarded by mu_; a
+  // thread that syncs or finishes a file holds a pointer to it and uses only
+  // the other fields.
   struct OpenFile {
     FileNumber number;
     std::string base;

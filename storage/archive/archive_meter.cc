@@ -30,7 +30,7 @@ ArchiveSize ArchiveMeter::Measure() {
   ArchiveSize size{finished_files_, finished_bytes_};
   for (const fs::path& file : being_written_) {
     const uint64_t bytes = fs::file_size(file, none);
-    if (none) continue;  // Finished under our eyes.
+    if (none) continue;  // Finished meanwhile.
     ++size.files;
     size.bytes += bytes;
   }
@@ -52,7 +52,7 @@ bool ArchiveMeter::Walk() {
     } else if (name->kind == ArchiveName::Kind::kFinished) {
       std::error_code none;
       const uint64_t bytes = fs::file_size(file, none);
-      if (none) all = false;  // Released under our eyes, most likely.
+      if (none) all = false;  // Released meanwhile, most likely.
       if (none) continue;
       ++finished_files_;
       finished_bytes_ += bytes;

@@ -40,8 +40,8 @@ struct ArchiveName {
   Kind kind;
 };
 
-// Nothing if the archive did not give this name: such a file is not ours to
-// touch.
+// Nullopt if the archive did not give this name: such a file must not be
+// touched.
 std::optional<ArchiveName> ParseArchiveName(std::string_view filename);
 
 // kInvalidArgument if names made of these could not be parsed again: letters,

@@ -1,5 +1,6 @@
-// Archive::Open(): from what a crash left, to what the crawl DB says. First it
-// only looks; the folder is not touched unless all of it makes sense.
+// Archive::Open(): recovers the folder from a crash to the state that the crawl
+// DB has. It checks everything first, and changes nothing unless the whole
+// folder is consistent.
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -12,7 +13,7 @@
 
 namespace gannet::storage {
 
-// What the folder has of one file number.
+// The files of one number in the folder.
 struct Archive::Found {
   std::string base;
   bool open = false;
@@ -188,7 +189,7 @@ absl::Status Archive::Recover(const ArchiveState& committed_any_order) {
         if (!s.ok()) return s;
       }
       if (!file.cdxj) {
-        // No reason not to start: the index can be made at any time.
+        // No reason to refuse: the index can be made at any time.
         RebuildCdxj(PathOf(file.base, kWarcSuffix),
                     PathOf(file.base, kCdxjSuffix), settings_.cdxj_memory)
             .IgnoreError();

@@ -40,7 +40,7 @@ absl::StatusOr<std::string> ReadHead(WarcReader& reader) {
   return head;
 }
 
-// Where the record that the reader stands at leads; mostly nowhere. A page's
+// The links of the reader's current record; most records have none. A page's
 // outlinks have a record of their own. A redirect has none: its target is in
 // the response itself.
 absl::StatusOr<PageLinks> LinksOf(WarcReader& reader) {
@@ -120,7 +120,7 @@ absl::StatusOr<std::unique_ptr<WarcReader>> Archive::ReaderAt(FileNumber number,
     source = FileSource(PathOf(base, kWarcSuffix), place->end);
   }
   if (absl::IsNotFound(source.status())) {
-    place = PlaceOf(number);  // Released meanwhile?
+    place = PlaceOf(number);  // Was it released meanwhile?
     return place.ok() ? Lost(number) : place.status();
   }
   if (!source.ok()) return source.status();
@@ -136,7 +136,7 @@ absl::StatusOr<ArchivedRecord> Archive::Read(const Position& position) {
   if (!found.ok()) return InFile(found.status(), where);
   if (!*found) {
     return absl::DataLossError(
-        fmt::format("{}: nothing at offset {}", where, position.offset));
+        fmt::format("{}: no record at offset {}", where, position.offset));
   }
   ArchivedRecord record;
   record.header = (*reader)->header();
@@ -161,7 +161,7 @@ absl::StatusOr<std::string> Archive::ReadMetadata(const Position& position) {
   if (!found.ok()) return InFile(found.status(), where);
   if (!*found) {
     return absl::DataLossError(
-        fmt::format("{}: nothing at offset {}", where, position.offset));
+        fmt::format("{}: no record at offset {}", where, position.offset));
   }
   const std::string_view id = (*response)->header().Get("WARC-Record-ID");
 
@@ -342,7 +342,7 @@ absl::Status Archive::TakeAway(const std::filesystem::path& from,
     return Remove(from);
   }
   if (error) return DiskError(error.value(), "move", from);
-  // It has left: whether its new folder can be synced no longer matters here.
+  // The file has been moved, so an error of syncing its new folder is ignored.
   SyncFolder(to).IgnoreError();
   return absl::OkStatus();
 }

@@ -101,7 +101,7 @@ std::string CdxjKey(std::string_view url) {
   const size_t authority_end = rest.find_first_of("/?\\");
   std::string_view host = rest.substr(0, authority_end);
   rest.remove_prefix(std::min(authority_end, rest.size()));
-  // npos + 1 is 0: no user, nothing to drop.
+  // Without an "@", npos + 1 is 0, and nothing is dropped.
   host.remove_prefix(host.rfind('@') + 1);
   std::string_view port;
   const size_t colon = host.rfind(':');

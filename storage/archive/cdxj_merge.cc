@@ -54,11 +54,12 @@ absl::Status Merge(const std::vector<fs::path>& files,
 }
 
 // Finished and released files have their index; for one still being written it
-// is made in `scratch`. kNotFound if a file was finished under our hands.
+// is made in `scratch`. kNotFound if a file was finished meanwhile.
 absl::StatusOr<std::vector<fs::path>> Indexes(const fs::path& folder,
                                               const fs::path& scratch,
                                               const WholeBytes& whole_bytes) {
-  // By the files' base names: one that is just being finished has both.
+  // By base names, because a file that is just being finished has both
+  // suffixes.
   std::map<std::string, fs::path> ready, being_written;
   std::map<std::string, uint64_t> lengths;
   const auto files = ListFolder(folder);
@@ -105,7 +106,7 @@ absl::Status ForEachCdxjLine(
     files = Indexes(archive_folder, scratch, whole_bytes);
   }
   if (!files.ok()) return files.status();
-  // Too many are merged by the two hundred first.
+  // If there are too many, two hundred at a time are merged first.
   for (int made = 0; files->size() > kMostAtOnce; ++made) {
     const std::vector<fs::path> part(files->begin(),
                                      files->begin() + kMostAtOnce);

@@ -1,5 +1,5 @@
 // Splits an archived HTTP response into its head and body (RFC 9112). As
-// tolerant as browsers are: it reads what the web sent, which we do not choose.
+// tolerant as browsers are, because it must read whatever the web sent.
 // Thread-safe: no state.
 #pragma once
 
@@ -39,7 +39,7 @@ bool IsRedirect(int status);
 // the Transfer-Encoding field in the head, so the field alone proves nothing.
 std::optional<std::string> Dechunk(std::string_view body);
 
-// The body of an archived response as its server meant it: dechunked where
+// The body of an archived response without the transfer coding: dechunked where
 // that applies. (Content-Encoding is left alone.)
 std::string HttpBody(std::string_view message);
 

@@ -16,8 +16,8 @@ void AppendOutlink(std::string& block, std::string_view url);
 
 std::string OutlinksBlock(absl::Span<const std::string> urls);
 
-// In the order written. What a stranger puts behind the URL (Heritrix: how and
-// where it was found) is left out, as are other fields.
+// In the order written. What other crawlers write after the URL (Heritrix: how
+// and where it was found) is left out, as are other fields.
 std::vector<std::string> ParseOutlinks(std::string_view block);
 
 }  // namespace gannet::storage

@@ -44,7 +44,7 @@ struct NewRecord {
   std::string_view url;
   absl::Time date;
   std::string_view ip = {};  // Left out if it does not look like an address.
-  // What the wire spoke, where the block does not say so: "h2". For
+  // The protocol on the wire, where the block does not say so: "h2". For
   // WARC-Protocol (iipc/warc-specifications, issue 42).
   std::string_view protocol = {};
 

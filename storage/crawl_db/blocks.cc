@@ -1,8 +1,8 @@
 // The operator's block list: a webmaster complained, and from now on nothing of
 // that domain is fetched. First the list is written, so that nothing new gets
 // in; then the known pages are moved, a small batch at a time, so that a domain
-// of millions holds up nobody. The list says how far that is: a process killed
-// in between finishes it when it opens the DB again.
+// of millions of pages holds up no other verb. The list says how far that is: a
+// process killed in between finishes it when it opens the DB again.
 #include "storage/crawl_db/blocks.h"
 
 #include <algorithm>
@@ -75,7 +75,7 @@ absl::Status Blocks::SetStage(std::string_view domain,
                               std::optional<proto::BlockList::Stage> stage) {
   {
     StripeLocks locks(
-        store_.stripes());  // All: nobody may add a page meanwhile.
+        store_.stripes());  // All: no page may be added meanwhile.
     absl::StatusOr<proto::BlockList> list = ReadList(store_);
     if (!list.ok()) return list.status();
     auto& entries = *list->mutable_entries();
@@ -119,8 +119,8 @@ absl::StatusOr<int64_t> Blocks::TakeOut(std::string_view domain) {
   return moved;
 }
 
-// A page that another entry of the list still blocks stays out. The others are
-// again what they were, but for their cash, which the root has paid out since.
+// A page that another entry of the list still blocks stays out. The other pages
+// are restored except for their cash, which the root has paid out since.
 absl::StatusOr<int64_t> Blocks::PutBack(std::string_view domain) {
   const absl::StatusOr<std::string> prefix = BlockedPrefix(domain);
   if (!prefix.ok()) return prefix.status();

@@ -36,8 +36,8 @@ class Blocks {
   // By name.
   absl::StatusOr<std::vector<std::string>> Blocked();
   bool IsBlocked(const PageKey& page);
-  // Grows whenever the list changes. Cheap: for who must notice at once, and
-  // cannot afford to look every page up.
+  // Grows whenever the list changes. Cheap: for callers that must notice a
+  // change at once without looking up every page.
   uint64_t block_changes() const;
   // Goes on with what a kill cut off.
   absl::Status Finish();

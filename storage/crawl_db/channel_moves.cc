@@ -23,7 +23,7 @@ absl::StatusOr<PagesCut> ChannelMoves::CutPages(const Peer& to,
   std::vector<std::string_view> names;
   for (const HostKey& host : hosts) {
     if (!IsHostKey(host.bytes)) {
-      return absl::InvalidArgumentError("no key of a host");
+      return absl::InvalidArgumentError("not the key of a host");
     }
     names.push_back(host.bytes);
   }
@@ -42,8 +42,8 @@ absl::StatusOr<PagesCut> ChannelMoves::CutPages(const Peer& to,
              bytes >= most_bytes;
     };
     const auto it = store_.Scan(Column::kPages, "");
-    // From its beginning, a large host would be read anew for each cut, over
-    // the tombstones of all cuts before.
+    // Begins at the cursor: from its beginning, a large host would be read anew
+    // for each cut, over the tombstones of all cuts before.
     const std::string begin = cursor != nullptr ? *cursor : "";
     for (const HostKey& host : hosts) {
       if (is_full()) break;

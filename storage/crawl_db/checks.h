@@ -27,9 +27,9 @@ class Checks {
   // Checks the invariants on a snapshot, while others write. Full: I1, I3 and
   // all counts, of every page and row. Else: the ledger and the open round, and
   // I1 of the pages and rows that changed since the last Verify that passed
-  // (all, if that is no longer known). Calls `look` for each page looked at, so
-  // that the caller can check what is his; if it says false, this Verify has
-  // not passed.
+  // (all, if that is no longer known). Calls `look` for each page that is
+  // checked, so that the caller can check more; if it returns false, this
+  // Verify has not passed.
   using LookAtPage =
       std::function<bool(std::string_view page, const proto::PageRecord&)>;
   absl::StatusOr<std::vector<Check>> Verify(bool full,

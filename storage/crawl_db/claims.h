@@ -1,7 +1,7 @@
 // Claims is the open round's fetch list as memory has it: a hash of each page
 // that is still to be fetched. The page's own record does not say so, because
-// generate would then have to rewrite it (README). Thread-safe; whoever adds or
-// removes a page holds its stripe, so that memory and disk agree.
+// generate would then have to rewrite it (README). Thread-safe; a caller that
+// adds or removes a page holds its stripe, so that memory and disk agree.
 #pragma once
 
 #include <string_view>

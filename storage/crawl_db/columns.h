@@ -1,4 +1,4 @@
-// The columns of the crawl DB, and what an engine should know of each.
+// The columns of the crawl DB, and the hints for the engine about each.
 #pragma once
 
 #include <cstddef>

@@ -12,7 +12,8 @@
 namespace gannet::storage {
 namespace {
 
-// Everything of the outcome but what is the DB's own.
+// Copies the outcome into the record, except the fields that the DB itself
+// keeps.
 void TakeOutcome(const Completion& completion, proto::PageRecord& record) {
   proto::PageRecord next = completion.outcome;
   next.set_version(1);
@@ -93,7 +94,7 @@ void CountOutcome(const Completion& completion, proto::RoundCounts& counts) {
 
 absl::Status CheckCompletion(const Completion& completion) {
   if (!proto::PageState_IsValid(completion.outcome.state())) {
-    return absl::InvalidArgumentError("an outcome has no known state");
+    return absl::InvalidArgumentError("an outcome has an unknown state");
   }
   for (const PageKey& target : completion.outlinks) {
     if (!IsPageKey(target.bytes)) {

@@ -40,7 +40,7 @@ struct CrawlDbSettings {
   std::string folder;
   uint64_t block_cache_bytes = 128 << 20;
   uint64_t write_buffer_bytes = 96 << 20;
-  std::optional<size_t> max_open_files = std::nullopt;  // Nothing: no limit.
+  std::optional<size_t> max_open_files = std::nullopt;  // `nullopt`: none.
   // `nullopt` keeps the stored order (OPIC in a new DB).
   std::optional<Order> order = std::nullopt;
 };

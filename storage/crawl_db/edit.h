@@ -48,7 +48,7 @@ struct Edit {
   std::set<std::string> aside;  // Hosts of which pages were put aside.
 };
 
-// What the edit drops is the open round's doing.
+// What the edit drops is counted for the open round.
 inline void CountDropped(Edit& edit) {
   edit.counts.set_dropped_urls(edit.delta.dropped_urls);
   for (const auto& [reason, cash] : edit.delta.dropped) {

@@ -1,5 +1,5 @@
-// What the verbs of the crawl DB speak of: found URLs, what they bring, and
-// what became of them. Plain values.
+// The values in calls of the crawl DB: found URLs, the cash that they bring,
+// and what became of them. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ struct Found {
 using RemoteUrls = std::vector<std::pair<SiteId, Found>>;
 using RemoteSpan = absl::Span<const std::pair<SiteId, Found>>;
 
-// What OPIC needs to know of the time: cash that reaches a page which is not
-// due before `soon` is not kept waiting there, but goes to the root.
+// The times that OPIC needs: cash for a page that is not due before `soon` does
+// not wait there, but goes to the root.
 struct Moment {
   absl::Time now;
   absl::Time soon = absl::InfiniteFuture();
@@ -81,7 +81,7 @@ struct HostUpdate {
   proto::HostRecord record;
 };
 
-// Another site, in one of its lives.
+// Another site, in one of its incarnations.
 struct Peer {
   SiteId site{};
   uint64_t incarnation = 0;
@@ -93,7 +93,7 @@ struct OutboxCut {
   proto::OutboxBatch batch;
 };
 
-// Where a page goes; nothing: it is this site's own.
+// The owner of a page; nullopt: it is this site's own.
 using OwnerOf = std::function<std::optional<SiteId>(std::string_view page)>;
 
 }  // namespace gannet::storage

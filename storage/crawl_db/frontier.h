@@ -44,8 +44,8 @@ class Frontier {
 
   // The best `width` pages of hosts that do not rest, at most `per_host` of one
   // host, the open round's pages counted in. Changes nothing. Costs the width
-  // (essay in frontier.cc), and the hosts in its way that `may_crawl` forbids;
-  // it is asked once for each host.
+  // (essay in frontier.cc), and the hosts that it steps over because
+  // `may_crawl` forbids them; it is asked once for each host.
   absl::StatusOr<Selection> Top(size_t width, size_t per_host,
                                 const HostFilter& may_crawl = {});
   // Moves pages from the frontier to the open round's fetch list. A page that

@@ -60,7 +60,7 @@ void Weigh(Store& store, std::vector<Step>& steps) {
   for (Step& step : steps) {
     const uint64_t bytes = store.engine().ApproximateBytes(
         Column::kFrontier, PrefixRange(keys::ActiveFrontier(step.step, {})));
-    step.weight = static_cast<double>(bytes) + 1;  // None is nothing.
+    step.weight = static_cast<double>(bytes) + 1;  // Never zero.
   }
 }
 

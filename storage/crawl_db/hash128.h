@@ -1,7 +1,7 @@
 // A 128-bit hash that stands for a key in memory: 16 bytes, whatever the URL's
-// length. Two of a million keys share one with a chance below 10^-26, and
-// nobody can make two that do, because the seed is drawn anew in each process.
-// Private to this room; never stored.
+// length. Two of a million keys share one with a chance below 10^-26, and an
+// attacker cannot construct two that do, because the seed is drawn anew in each
+// process. Private to this room; never stored.
 #pragma once
 
 #include <random>

@@ -7,8 +7,9 @@
 namespace gannet::storage {
 namespace {
 
-// A failure's kind is a peer's word. Cut short, or in other letters, it might
-// be no UTF-8, and the record could never be read again.
+// The kind of a failure may come from a peer. If it were cut short, or had
+// other characters, it might not be UTF-8, and the record could never be read
+// again.
 bool IsFailureName(std::string_view name) {
   constexpr size_t kMaxBytes = 64;
   return name.size() <= kMaxBytes &&
@@ -91,7 +92,7 @@ absl::Status AddMovedHost(Store& store, Edit& edit, const HostUpdate& update) {
     *merged.mutable_addresses() = other.addresses();
   }
   if (merged.rtt_us().empty()) *merged.mutable_rtt_us() = other.rtt_us();
-  // AddHost knows what becomes of a rest that is not a time.
+  // AddHost handles a `rest_until_ms` that is a sentinel.
   merged.set_rest_until_ms(std::max(RestOf(*known), RestOf(other)));
   return AddHost(store, edit, {update.host, merged});
 }

@@ -18,8 +18,8 @@ absl::StatusOr<int64_t> HostPages(Store& store, const HostKey& host);
 absl::Status AddHost(Store& store, Edit& edit, const HostUpdate& update,
                      bool by_wake = false)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
-// Of two records of a host each has seen what the other has not: what is kept
-// is what makes the crawler more careful, and what lasts longer.
+// Each of two records of a host has seen what the other has not: keeps the
+// values that make the crawler more careful, and those that last longer.
 absl::Status AddMovedHost(Store& store, Edit& edit, const HostUpdate& update)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
 // Takes a host's rows out, and returns its record; one that was never written

@@ -21,27 +21,29 @@ namespace {
 // every sum of what is held fits.
 constexpr int64_t kMostCash = int64_t{1} << 62;
 
-// A peer that is broken cannot put a page or a host away for ever.
+// Times from a faulty peer are cut, so that it cannot put off a page or a host
+// for ever.
 constexpr absl::Duration kLongestWait = absl::Hours(24 * 400);
 constexpr absl::Duration kLongestRest = absl::Hours(24 * 30);
 constexpr absl::Duration kLongestDelay = absl::Hours(24);
 // RFC 9309, 2.4: a cached robots.txt is not used for more than 24 hours.
 constexpr absl::Duration kLongestRobots = absl::Hours(24);
 
-// What strangers say of a page is looked at before it is stored.
+// What other sites send is checked before it is stored.
 absl::Status CheckMoved(const Delivery& delivery) {
   std::set<std::string_view> moved;
   for (const proto::MovedPage& page : delivery.moved) {
     if (!IsPageKey(page.page()) || page.record().cash() < 0 ||
         !IsSound(page.record())) {
-      return absl::InvalidArgumentError("a page that moves cannot be one");
+      return absl::InvalidArgumentError(
+          "moved page has an invalid key, cash or record");
     }
     moved.insert(page.page());
   }
   for (const Found& url : delivery.mine) {
     if (moved.contains(url.page.bytes)) {
       return absl::InvalidArgumentError(
-          "a page is sent as found, and moves in the same batch");
+          "one batch has a page both as a found URL and as a moved page");
     }
   }
   std::set<std::string_view> hosts;
@@ -55,8 +57,8 @@ absl::Status CheckMoved(const Delivery& delivery) {
   return absl::OkStatus();
 }
 
-// The archive stays where the page was fetched, so it is to be fetched in full
-// (jobs/fetch asks conditionally only for what the archive has).
+// The archive stays where the page was fetched, so this site fetches the page
+// in full (jobs/fetch asks conditionally only for what the archive has).
 proto::MovedPage Arrived(const proto::MovedPage& moved, const Moment& moment) {
   proto::MovedPage page = moved;
   proto::PageRecord& record = *page.mutable_record();
@@ -68,7 +70,7 @@ proto::MovedPage Arrived(const proto::MovedPage& moved, const Moment& moment) {
       std::clamp<int64_t>(record.history(), 0, int64_t{1} << 62));
   const int64_t latest_ms = ToMillis(moment.now + kLongestWait);
   record.set_ready_ms(std::min(record.ready_ms(), latest_ms));
-  if (record.has_before_block()) {  // An undone block brings it back.
+  if (record.has_before_block()) {  // Used when the block is undone.
     proto::BeforeBlock& before = *record.mutable_before_block();
     before.set_ready_ms(std::min(before.ready_ms(), latest_ms));
   }
@@ -112,7 +114,8 @@ absl::Status CheckRoomFor(Store& store, int64_t received) {
   if (received >= 0 && store.totals().Held() <= kMostCash - received) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError("more cash sent than a web can have");
+  return absl::InvalidArgumentError(
+      "the batch would raise the cash of this site above the maximum");
 }
 
 }  // namespace
@@ -201,7 +204,8 @@ absl::StatusOr<Receipt> Incoming::Receive(Delivery delivery,
                                           const Moment& moment) {
   auto receipt = Apply(std::move(delivery), moment);
   if (!receipt.ok()) return receipt;
-  // Also for a batch that came before: who took it may still be syncing.
+  // Also for a batch that came before: the thread that took it may still be
+  // syncing.
   if (absl::Status s = store_.Sync(); !s.ok()) return s;
   return receipt;
 }
@@ -259,14 +263,14 @@ absl::StatusOr<Receipt> Incoming::Apply(Delivery delivery,
   if (delivery.sequence <= pair->last()) return receipt;  // It came before.
   if (delivery.sequence != pair->last() + 1) {
     return absl::OutOfRangeError(
-        fmt::format("batch {} came, and {} is the next to be taken",
-                    delivery.sequence, pair->last() + 1));
+        fmt::format("received batch {}, expected batch {}", delivery.sequence,
+                    pair->last() + 1));
   }
   const int64_t brought = Sum(edit.delta.received, edit.delta.taken_over);
   if (absl::Status s = CheckRoomFor(store_, brought); !s.ok()) return s;
   if (delivery.cash_so_far != Sum(pair->cash(), brought)) {
     return absl::InvalidArgumentError(fmt::format(
-        "batch {} brings {} units of cash, and the sender says {}",
+        "batch {} has {} units of cash, but the sender says {}",
         delivery.sequence, brought, Sum(delivery.cash_so_far, -pair->cash())));
   }
   AdmissionLimits limits;
@@ -311,8 +315,8 @@ absl::StatusOr<Receipt> Incoming::Apply(Delivery delivery,
 
 absl::Status Incoming::Reincarnate() {
   {
-    // A batch between the two would bring the old life's number into the new
-    // one.
+    // A batch received in between would store its number of the old
+    // incarnation in the new one.
     MutexLock nothing_is_received(&receive_mu_);
     absl::StatusOr<proto::SiteIdentity> identity = GetIdentity(store_);
     if (!identity.ok()) return identity.status();
@@ -320,7 +324,7 @@ absl::Status Incoming::Reincarnate() {
     identity->set_incarnation(uint64_t{random()} << 32 | random());
     Edit edit;
     edit.PutMessage(Column::kMeta, keys::kIdentity, *identity);
-    // Who sends to this life begins at batch 1 (outgoing.h).
+    // Peers number the batches for this incarnation from 1 (outgoing.h).
     const std::string prefix = keys::ReceivedPrefix();
     const auto it = store_.Scan(Column::kMeta, prefix);
     for (it->Seek(prefix); it->Valid(); it->Next()) {

@@ -1,7 +1,8 @@
 // Incoming is what makes pages known: seeds, and what other sites send. Each of
 // their batches is applied once, however often it comes, for its number is
-// stored in the same write; and the number is said only when that write is on
-// the disk, so that what the sender forgets is not lost. Thread-safe.
+// stored in the same write; and the number is acknowledged only when that write
+// is on the disk, so that nothing is lost when the sender forgets the batch.
+// Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +27,12 @@ inline constexpr int64_t kSeedCash = int64_t{1} << 36;
 // A batch that another site has sent.
 struct Delivery {
   Peer from;
-  // This site's life that it was sent to; 0: whichever.
+  // This site's incarnation that it was sent to; 0: any.
   uint64_t to_incarnation = 0;
   uint64_t sequence = 0;
   int64_t cash_so_far = 0;  // The sender's word, of all its batches.
   std::vector<Found> mine;
-  // No longer, or not yet, this site's: on to those that own them.
+  // Not this site's any more, or not yet: forwarded to their owners.
   RemoteUrls forwarded;
   std::vector<Drop> dropped;
   // Pages that come from there to stay, and the records of hosts; stored
@@ -39,7 +40,7 @@ struct Delivery {
   std::vector<proto::MovedPage> moved;
   std::vector<HostUpdate> hosts;  // Distinct.
   std::vector<Drop> dropped_moved;
-  // Not 0: all has moved, for the change of that epoch.
+  // Not 0: the sender has now handed over all that this change moves to here.
   uint64_t complete_for = 0;
   // A known page receives the cash; otherwise it is dropped and counted.
   bool known_gain = false;
@@ -65,7 +66,7 @@ class Incoming {
                                         const Moment& moment);
 
   // Takes a batch, synced. One that came before changes nothing. kOutOfRange:
-  // it is not the next. kInvalidArgument: something in it cannot be.
+  // it is not the next. kInvalidArgument: something in it is invalid.
   // kFailedPrecondition: it was sent to another life of this site.
   absl::StatusOr<Receipt> Receive(Delivery delivery, const Moment& moment)
       ABSL_LOCKS_EXCLUDED(receive_mu_);

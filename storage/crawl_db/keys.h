@@ -56,8 +56,8 @@ inline uint8_t BucketOf(std::string_view page) {
 // Returns all of `page` if it has none: no page key of ours.
 std::string_view HostPartOf(std::string_view page);
 
-// Whether it can be a key at all. What strangers send is checked with these
-// before it is stored: one row that cannot be parsed would hide all behind it.
+// Whether it is a valid key. What other sites send is checked with these before
+// it is stored: one row that cannot be parsed would hide all behind it.
 bool IsPageKey(std::string_view page);
 bool IsHostKey(std::string_view host);
 

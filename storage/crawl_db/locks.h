@@ -1,10 +1,10 @@
 // The locks of the crawl DB, in the order in which they are taken: stripes,
 // pairs, then Store's own.
 //
-// A stripe is a sixteenth of the buckets. Who rewrites a page, a host or a
-// deferred URL from what it has read holds its stripe, so that two verbs never
-// rewrite one row from the same old record. A pair is this site with one other:
-// who touches its outbox, its batches or their numbers holds it.
+// A stripe is a sixteenth of the buckets. A verb that rewrites a page, a host
+// or a deferred URL from what it has read holds its stripe, so that two verbs
+// never rewrite one row from the same old record. A pair is this site with one
+// other: a verb that touches its outbox, its batches or their numbers holds it.
 //
 // Which of them a verb needs is known only at run time, which Clang's analysis
 // cannot follow. It does check that some are held where rows are changed:

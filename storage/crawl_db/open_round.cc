@@ -32,9 +32,10 @@ absl::Status OpenRound::SetPhase(proto::RoundPhase phase) {
   proto::RoundJournal journal = store_.journal();
   if (journal.phase() == proto::NO_ROUND || phase == proto::NO_ROUND ||
       phase < journal.phase()) {
-    return absl::FailedPreconditionError(fmt::format(
-        "no way from phase {} to {}", proto::RoundPhase_Name(journal.phase()),
-        proto::RoundPhase_Name(phase)));
+    return absl::FailedPreconditionError(
+        fmt::format("a round cannot go from phase {} to {}",
+                    proto::RoundPhase_Name(journal.phase()),
+                    proto::RoundPhase_Name(phase)));
   }
   if (phase >= proto::UPDATE && store_.totals().round_pages != 0) {
     return absl::FailedPreconditionError(fmt::format(
@@ -127,7 +128,7 @@ absl::Status OpenRound::Close(std::string_view report) {
     proto::RoundJournal journal = store_.journal();
     const Totals totals = store_.totals();
     if (journal.phase() < proto::UPDATE) {
-      return absl::FailedPreconditionError("no round is at its end");
+      return absl::FailedPreconditionError("no round is in its last phase");
     }
     if (totals.round != 0 || journal.cursor() < journal.last_target()) {
       return absl::FailedPreconditionError(

@@ -25,8 +25,8 @@ namespace gannet::storage {
 class Store;
 
 // Of a page's outlinks only the first are kept whose keys take no more bytes
-// than this: update reads them all, several times if they are many, and must
-// not be at the mercy of pages that are nothing but long links.
+// than this: update reads them all, several times if they are many, and a page
+// of nothing but long links must not be able to slow it down.
 inline constexpr size_t kMostOutlinkBytes = 256 << 10;
 
 // How a page of the open round ended.
@@ -36,11 +36,11 @@ struct Completion {
   // retries and finished reason are taken from here; place, cash, history,
   // depth and redirects are the DB's own.
   proto::PageRecord outcome;
-  // When it is to be looked at again; nothing: it is finished.
+  // When it is to be visited again; nullopt: it is finished.
   std::optional<absl::Time> ready;
-  // Who gets its cash, evenly: distinct pages, without itself. Nobody: the
-  // root. Those beyond kMostOutlinkBytes are left out, as if they were not
-  // there.
+  // The pages among which its cash is divided evenly: distinct, without itself.
+  // Empty: the root gets it. Those beyond kMostOutlinkBytes are left out, as if
+  // they were not there.
   std::vector<PageKey> outlinks;
   uint32_t outlink_redirects = 0;  // Of a moved page's target.
   // A page that was read keeps what it had in its history; others do not.
@@ -58,7 +58,7 @@ struct Settlement : AdmissionLimits {
   std::vector<Found> local;
   std::vector<Found> deferred;
   RemoteUrls remote;
-  // What pages gain that other sites were sent before: it waits apart, merged,
+  // The cash for pages that other sites were sent before: kept apart, merged,
   // until ReleaseGains().
   RemoteUrls gains;
   std::vector<Drop> dropped;

@@ -14,7 +14,7 @@ namespace gannet::storage {
 enum class Order : uint8_t {
   kOpic,          // Important pages first (score.h).
   kBreadthFirst,  // Those nearest to a seed first.
-  kRandom,        // By the hash of the URL; what others are measured against.
+  kRandom,        // By the hash of the URL: a baseline.
 };
 
 // Stored on disk: never change a name.

@@ -14,7 +14,8 @@
 namespace gannet::storage {
 namespace {
 
-// All but the last few of what the site gained, a bounded write at a time.
+// Puts the site's gains into its outbox, all but the last few, in bounded
+// writes.
 absl::Status ReleaseManyGains(Store& store, SiteId of)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.pairs()) {
   constexpr size_t kAtOnce = 1000;
@@ -28,9 +29,9 @@ absl::Status ReleaseManyGains(Store& store, SiteId of)
   }
 }
 
-// What was being sent to the site is again where it was before it was cut.
-// Returns how many pages are back. What the site gained goes with it: the next
-// life may not know those URLs.
+// Puts what was being sent to the site back to where it was before it was cut.
+// Returns how many pages are back. The gains of the site go into its outbox:
+// its next incarnation may not know those URLs.
 absl::StatusOr<int64_t> TakeBack(Store& store, Edit& edit, SiteId site)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes(), store.pairs()) {
   auto cuts = GetSending(store, site);
@@ -39,7 +40,7 @@ absl::StatusOr<int64_t> TakeBack(Store& store, Edit& edit, SiteId site)
       TakeGains(store, edit, site, std::numeric_limits<size_t>::max());
   if (!waiting.ok()) return waiting.status();
   std::vector<proto::MovedPage> pages;
-  std::map<std::string, HostUpdate> hosts;  // The last word of each.
+  std::map<std::string, HostUpdate> hosts;  // The newest record of each.
   for (OutboxCut& cut : *cuts) {
     edit.Delete(Column::kOutbox, keys::Sending(site, cut.sequence));
     edit.delta.outbox -= cut.batch.cash();
@@ -206,13 +207,13 @@ absl::Status Outgoing::Acknowledge(const Peer& by, uint64_t last) {
   if (!pair.ok()) return pair.status();
   if (last > pair->cut()) {
     return absl::InvalidArgumentError(fmt::format(
-        "batch {} is acknowledged, and {} was the last that was sent", last,
+        "batch {} was acknowledged, but the last that was sent is {}", last,
         pair->cut()));
   }
   if (last < pair->acknowledged()) {
     return absl::DataLossError(fmt::format(
-        "that site had batch {}, and now {} is the last that it has: an old "
-        "copy of it, that was not restored with 'gannet restore'",
+        "that site had batch {}, and now says that its last is {}: it is an "
+        "old copy that was not restored with 'gannet restore'",
         pair->acknowledged(), last));
   }
   Edit edit;

@@ -16,7 +16,7 @@ namespace gannet::storage {
 
 // What to say of a stored message that cannot be read.
 absl::Status BadRecord(std::string_view what);
-// A record that was stored; kDataLoss if it cannot be one.
+// Decodes a stored record; kDataLoss if that fails.
 absl::StatusOr<proto::PageRecord> DecodePage(std::string_view bytes);
 // All enum fields hold known values: what came from a peer or from the disk may
 // hold any number.
@@ -38,8 +38,8 @@ bool KeepsCash(const proto::PageRecord& record, const Moment& moment);
 proto::PageRecord Merged(const proto::PageRecord& first,
                          const proto::PageRecord& second);
 
-// What a block makes of a record that is in no column (any more), and what it
-// was before.
+// Marks a record, which must be in no column, as taken out by a block; and
+// undoes that.
 void MarkTakenOut(proto::PageRecord& record);
 bool WasTakenOut(const proto::PageRecord& record);
 void UnmarkTakenOut(proto::PageRecord& record);

@@ -27,7 +27,8 @@ void LeaveFrontier(Store& store, Edit& edit, std::string_view page,
   --edit.delta.frontier_pages;
 }
 
-// Out of the open round, back to nowhere; the root's share returns to it.
+// Takes the page out of the open round, into no column; the root's share
+// returns to the root.
 void LeaveRound(Store& store, Edit& edit, std::string_view page)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes()) {
   const int64_t share = store.root_share();
@@ -78,7 +79,7 @@ std::vector<proto::MovedPage> SortedAndMerged(
   return merged;
 }
 
-// Cash that a page in that place has no use for is the root's.
+// Cash that a page in that place does not keep goes to the root.
 void PassOnCash(Edit& edit, proto::PageRecord& record) {
   AddHistory(record, record.cash());
   edit.delta.root += record.cash();
@@ -112,7 +113,7 @@ void LeaveSchedule(Edit& edit, std::string_view page,
   --edit.delta.scheduled_pages;
 }
 
-// Out of wherever it is; where its cash goes is for the caller to say.
+// Removes the page from where it is; the caller decides where its cash goes.
 void LeaveColumns(Store& store, Edit& edit, std::string_view page,
                   const proto::PageRecord& record) {
   if (record.place() == proto::SCHEDULED) {
@@ -134,7 +135,7 @@ void LeavePlace(Store& store, Edit& edit, std::string_view page,
   edit.delta.root += record.cash();
 }
 
-// Into the place that the record names.
+// Puts the page where the record says.
 void EnterPlace(Store& store, Edit& edit, std::string_view page,
                 proto::PageRecord& record) {
   if (record.place() == proto::READY) {
@@ -210,7 +211,7 @@ absl::StatusOr<int64_t> AddMoved(Store& store, Edit& edit,
   for (size_t i = 0; i < pages.size(); ++i) {
     const std::string& page = pages[i].page();
     proto::PageRecord record = pages[i].record();
-    // It was blocked where it was, and is not, or not yet, here.
+    // It was blocked at the other site, and is not blocked here, or not yet.
     if (WasTakenOut(record) && !store.IsBlocked(page)) UnmarkTakenOut(record);
     const bool is_known = (*records)[i].has_value();
     if (is_known) {

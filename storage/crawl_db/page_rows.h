@@ -26,7 +26,7 @@ void EnterSchedule(Edit& edit, std::string_view page, proto::PageRecord& record,
                    int64_t ready_ms);
 void LeaveSchedule(Edit& edit, std::string_view page,
                    const proto::PageRecord& record);
-// Out of wherever it is; where its cash goes is for the caller to say.
+// Removes the page from where it is; the caller decides where its cash goes.
 void LeaveColumns(Store& store, Edit& edit, std::string_view page,
                   const proto::PageRecord& record)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
@@ -34,7 +34,7 @@ void LeaveColumns(Store& store, Edit& edit, std::string_view page,
 void LeavePlace(Store& store, Edit& edit, std::string_view page,
                 const proto::PageRecord& record)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
-// Into the place that the record names.
+// Puts the page where the record says.
 void EnterPlace(Store& store, Edit& edit, std::string_view page,
                 proto::PageRecord& record)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
@@ -50,8 +50,8 @@ absl::StatusOr<PutCounts> AddFound(Store& store, Edit& edit,
                                    Admission* admission = nullptr,
                                    bool known_gain = true)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
-// Puts pages of other sites where they say they are; what is known already is
-// merged. Returns how many.
+// Puts pages that came from other sites where their records say; those that are
+// known already are merged. Returns how many.
 absl::StatusOr<int64_t> AddMoved(Store& store, Edit& edit,
                                  std::vector<proto::MovedPage> pages,
                                  const Moment& moment)

@@ -25,7 +25,8 @@ absl::StatusOr<proto::SentPair> GetOpenedPair(Store& store, const Peer& to) {
   if (pair.ok() && (pair->my_incarnation() != identity->incarnation() ||
                     pair->their_incarnation() != to.incarnation)) {
     return absl::FailedPreconditionError(
-        "batches are numbered for another life of that site, or of this");
+        "batches are numbered for another incarnation of that site, or of "
+        "this one");
   }
   return pair;
 }

@@ -98,7 +98,7 @@ absl::Status Records::ScanHosts(
 
 absl::Status Records::PutHost(const HostUpdate& update) {
   if (!IsHostKey(update.host.bytes)) {
-    return absl::InvalidArgumentError("no key of a host");
+    return absl::InvalidArgumentError("not the key of a host");
   }
   StripeLocks locks(store_.stripes(), {update.host.bytes});
   Edit edit;

@@ -52,8 +52,8 @@ class Records {
   absl::StatusOr<proto::SiteIdentity> PromisedIdentity();
   absl::Status SetIdentity(const proto::SiteIdentity& identity);
 
-  // Small things that others keep here, by name: the federation's map, say.
-  // kNotFound if there is none of that name.
+  // Small values that other rooms keep here, by name: the federation's map, for
+  // example. kNotFound if there is none of that name.
   absl::StatusOr<std::string> GetNote(std::string_view name);
   // Synced.
   absl::Status PutNote(std::string_view name, std::string_view bytes);

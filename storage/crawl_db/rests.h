@@ -1,10 +1,11 @@
 // Rests is what is kept in memory of hosts that rest: until when, and whether
 // some of their pages were put aside (frontier.cc). The rows of the schedule
-// say the same, but generate asks for each page that it passes, and a beat asks
-// for the next that is due: neither may cost a read a host.
+// say the same, but generate asks for each page that it passes, and each beat
+// between sites asks for the next rest that ends: neither may cost a disk read
+// per host.
 //
-// Thread-safe. Whoever changes a host's rest holds the host's stripe, so that
-// memory and disk agree.
+// Thread-safe. A caller that changes a host's rest holds the host's stripe, so
+// that memory and disk agree.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +43,7 @@ class Rests {
   bool IsResting(std::string_view host) const ABSL_LOCKS_EXCLUDED(mu_);
   // It rests or is waking: some of its pages may stand aside.
   bool MayHavePagesAside(std::string_view host) const ABSL_LOCKS_EXCLUDED(mu_);
-  // A hint, and free: false most of the time, and then nobody need be asked.
+  // A cheap hint: mostly false, and then IsResting() need not be called.
   bool any() const { return count_.load(std::memory_order_relaxed) > 0; }
   // When the first rest ends of a host that has pages aside.
   std::optional<int64_t> NextWithPagesAside() const ABSL_LOCKS_EXCLUDED(mu_);

@@ -71,8 +71,8 @@ absl::Status Store::LoadClaims() {
 }
 
 absl::Status Store::LoadRests() {
-  // A host rests while the schedule holds it, though its time may be past:
-  // WakeDue ends a rest, nothing else.
+  // A host rests while the schedule holds it, even after its time has passed:
+  // only WakeDue ends a rest.
   const auto rest = Scan(Column::kSchedule, "h");
   for (rest->Seek("h"); rest->Valid(); rest->Next()) {
     int64_t until_ms = 0;
@@ -105,9 +105,9 @@ absl::Status Store::SetOrder(std::optional<Order> wanted) {
   if (!wanted.has_value() || *wanted == order_) return absl::OkStatus();
   if (totals().KnownPages() > 0) {
     return absl::FailedPreconditionError(fmt::format(
-        "the pages of this crawl DB are in the order '{}', and '{}' is asked "
-        "for: an order is fixed with the first page. Leave crawl.order out, or "
-        "choose another data folder",
+        "this crawl DB has the order '{}', and crawl.order asks for '{}': the "
+        "order is fixed with the first page. Leave crawl.order out, or choose "
+        "another data folder",
         OrderName(order_), OrderName(*wanted)));
   }
   Batch batch;

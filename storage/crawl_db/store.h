@@ -2,8 +2,8 @@
 // the totals, and the one way to write (Commit). Private to this room.
 //
 // A verb takes its locks (locks.h), reads, builds an Edit, commits it, gives
-// the locks back and, if it promises something, calls Sync(). So nobody waits
-// for another's disk write with a lock held.
+// the locks back and, if it promises something, calls Sync(). So no verb waits
+// for a disk write while it holds a lock.
 //
 // After a failed commit or sync the store refuses all further writes: whether
 // the batch reached the log is then unknown, and what is in memory may be older
@@ -39,7 +39,7 @@ namespace gannet::storage {
 
 class Store {
  public:
-  // `order`: nothing takes what is stored. Another than that is
+  // `order`: `nullopt` keeps the stored order. Another than the stored one is
   // kFailedPrecondition, unless no page is known yet.
   static absl::StatusOr<std::unique_ptr<Store>> Open(
       const std::string& folder, const StoreMemory& memory,
@@ -90,8 +90,9 @@ class Store {
   // REQUIRES: the caller holds the stripes of all pages and hosts in it, and
   // the pairs of all sites.
   absl::Status Commit(Edit& edit) ABSL_LOCKS_EXCLUDED(commit_mu_);
-  // What was committed so far outlives a power cut. Free if somebody has just
-  // synced it. For whoever promises something, and has given all locks back.
+  // What was committed so far outlives a power cut. Free if another thread has
+  // just synced it. To be called by a verb that promises something, after it
+  // has given all locks back.
   absl::Status Sync() ABSL_LOCKS_EXCLUDED(sync_mu_, commit_mu_);
 
   Stripes& stripes() ABSL_LOCK_RETURNED(stripes_) { return stripes_; }
@@ -99,7 +100,8 @@ class Store {
 
   Totals totals() const ABSL_LOCKS_EXCLUDED(commit_mu_);
   proto::RoundJournal journal() const ABSL_LOCKS_EXCLUDED(commit_mu_);
-  // Of the journal, which is large: a copy for each page would be dear.
+  // One field of the journal, for which a copy of the whole would be too
+  // costly: it is asked for each page.
   int64_t root_share() const ABSL_LOCKS_EXCLUDED(commit_mu_);
 
   const Claims& claims() const { return claims_; }
@@ -162,7 +164,7 @@ class Store {
 
   // So many commits are synced, of `written_`.
   std::atomic<uint64_t> synced_ = 0;
-  Mutex sync_mu_;  // One at a time; who waits finds his own synced.
+  Mutex sync_mu_;  // One at a time; a waiter finds its own synced.
 
   mutable Mutex commit_mu_ ABSL_ACQUIRED_AFTER(sync_mu_);
   Totals totals_ ABSL_GUARDED_BY(commit_mu_);

@@ -73,7 +73,7 @@ absl::Status Verifier::ScanIndexes() {
       frontier_found_.Add(page, step);
     } else if (keys::ParseRestingFrontier(key, step, aside)) {
       frontier_found_.Add(aside, step);
-      // Nobody would ever bring it back.
+      // Nothing would ever bring it back.
       if (!resting_hosts_.contains(std::string(HostPartOf(aside)))) {
         ++lost_aside;
       }

@@ -119,9 +119,9 @@ absl::StatusOr<int64_t> Waiting::ReleaseGains() {
   return released;
 }
 
-// Which of the rows are another site's by now, or this one's own, is seen
-// without locks: only then it is known which are needed. A row that has changed
-// since is moved as it is then; one that has gone is not.
+// First finds the rows that belong to another site by now, or to this one,
+// without locks: only then is it known which locks are needed. A row that has
+// changed since is moved as it is then; one that has gone is skipped.
 absl::StatusOr<int64_t> Waiting::Reroute(SiteId from, const OwnerOf& owner,
                                          const Moment& moment) {
   int64_t moved = 0;
@@ -146,8 +146,8 @@ absl::StatusOr<int64_t> Waiting::Reroute(SiteId from, const OwnerOf& owner,
   return moved;
 }
 
-// What was gained is for a page that the new owner may not know: it goes as a
-// URL.
+// Gains are sent to the new owner as found URLs, because it may not know the
+// pages.
 absl::StatusOr<int64_t> Waiting::MoveRows(SiteId from,
                                           const std::vector<Rerouted>& rows,
                                           const Moment& moment) {

@@ -1,6 +1,5 @@
-// Waiting is what stands before the door: URLs that wait to get in (deferred),
-// and those that wait to get out to other sites (outboxes). How an outbox is
-// sent is Outgoing's. Thread-safe.
+// Waiting keeps the URLs that wait: to get in (deferred), or to be sent to
+// other sites (outboxes). How an outbox is sent is Outgoing's. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -40,22 +39,23 @@ class Waiting {
   // The same with all deferred URLs that `owner` gives to another site. Returns
   // how many. Many writes; cut off, it can be called again.
   absl::StatusOr<int64_t> SweepDeferred(const OwnerOf& owner);
-  // URLs that their owners may have lost wait for them again, with no cash:
-  // that is lost, too. kInvalidArgument if one has some, or no page key.
+  // Puts URLs that their owners may have lost into their outboxes again,
+  // without cash, for the cash is lost, too. kInvalidArgument if one has cash,
+  // or no page key.
   absl::Status SendAgain(absl::Span<const std::pair<SiteId, Found>> urls);
   // What was gained by pages that other sites were sent (Settlement::gains)
   // goes to their outboxes. Returns how many. Many writes, as above.
   absl::StatusOr<int64_t> ReleaseGains();
 
-  // With how much cash each of the URLs (sorted, distinct) asks to be let in:
-  // what it brings, and what waits for it deferred. Nothing for those that do
-  // not ask: known, or of a blocked domain.
+  // With how much cash each of the URLs (sorted, distinct) competes to be let
+  // in: what it brings, and what waits for it deferred. Nullopt for those that
+  // do not compete: known, or of a blocked domain.
   absl::StatusOr<std::vector<std::optional<int64_t>>> CashOfNew(
       absl::Span<const Found> urls);
   // Moves what waits in the outbox for `from` and belongs to another site; to
-  // this one, if `owner` says nothing. Batches that were cut stay: who gets
-  // them forwards them. Returns how many. Many writes; cut off, it can be
-  // called again.
+  // this one, if `owner` says nothing. Batches that were cut stay: the site
+  // that gets them forwards their URLs. Returns how many. Many writes; cut off,
+  // it can be called again.
   absl::StatusOr<int64_t> Reroute(SiteId from, const OwnerOf& owner,
                                   const Moment& moment);
 

@@ -37,8 +37,9 @@ struct MemoryDisk::State {
     }
   }
 
-  // Whoever reads holds the rows as they are: then they are copied first.
-  // References are dropped under the lock only, so that the count is true.
+  // A reader holds a reference to the rows as they are: then they are copied
+  // before a write. References are dropped under the lock only, so that the
+  // count is exact.
   Rows& Writable(ColumnId column) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
     std::shared_ptr<Rows>& rows = columns[column.index];
     if (rows.use_count() > 1) rows = std::make_shared<Rows>(*rows);
@@ -48,7 +49,7 @@ struct MemoryDisk::State {
   mutable Mutex mu;
   std::vector<std::shared_ptr<Rows>> columns ABSL_GUARDED_BY(mu);
   std::vector<Written> log ABSL_GUARDED_BY(mu);
-  size_t synced ABSL_GUARDED_BY(mu) = 0;  // So many of the log.
+  size_t synced ABSL_GUARDED_BY(mu) = 0;  // The first so many of the log.
   absl::Status refuses ABSL_GUARDED_BY(mu);
   absl::Status unreadable ABSL_GUARDED_BY(mu);
   ColumnId unreadable_column ABSL_GUARDED_BY(mu){0};

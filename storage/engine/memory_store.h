@@ -31,8 +31,8 @@ class MemoryDisk {
   size_t batches() const;
   // How many of them a power cut may take.
   size_t unsynced_batches() const;
-  // Forgets all of them but the first `kept`: a disk writes in order, and how
-  // far it came, nobody knows.
+  // Forgets all of them but the first `kept`: a disk writes in order, and may
+  // have come to any point.
   // REQUIRES: no store of the disk is open.
   void CutPower(size_t kept);
 

@@ -26,7 +26,7 @@
 
 namespace gannet::storage {
 
-// What an engine should know of a column's use. The name is on disk.
+// Hints about how a column is used. The name is on disk.
 struct ColumnTraits {
   std::string name;
   // Point look-ups, often of keys that are absent.
@@ -68,8 +68,8 @@ inline KeyRange PrefixRange(std::string_view prefix) {
   return {std::string(prefix), AfterPrefix(prefix)};
 }
 
-// Walks over the rows of a range, as they were when it was made. For those who
-// skip; who reads row by row calls ForEachRow().
+// Walks over the rows of a range, as they were when it was made. For callers
+// that skip rows; to read row by row, call ForEachRow().
 class Cursor {
  public:
   virtual ~Cursor() = default;
@@ -96,7 +96,7 @@ class OrderedStore {
       ColumnId column, const std::vector<std::string_view>& keys,
       const Snapshot* at = nullptr) = 0;
 
-  // Stands nowhere until Seek().
+  // Has no position until Seek().
   virtual std::unique_ptr<Cursor> NewCursor(
       ColumnId column, const KeyRange& range,
       const ReadOptions& options = {}) = 0;

@@ -160,7 +160,7 @@ class BatchReader : public rocksdb::WriteBatch::Handler {
     for (size_t i = 0; i < columns_.size(); ++i) {
       if (columns_[i]->GetID() == id) return ColumnId(i);
     }
-    return ColumnId(columns_.size());  // None of ours.
+    return ColumnId(columns_.size());  // Not a column of ours.
   }
 
   const std::vector<rocksdb::ColumnFamilyHandle*>& columns_;

@@ -24,8 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPartial = ".partial";
-// In it, until all is there: tells a backup that was cut off, which may be
-// deleted, from somebody's folder of that name.
+// Lies in the new folder until the backup is complete: tells a backup that was
+// cut off, which may be deleted, from another folder of that name.
 constexpr char kUnfinished[] = ".unfinished-gannet-backup";
 // In the data folder, while a backup is taken.
 constexpr char kCheckpoint[] = ".checkpoint";
@@ -72,8 +72,8 @@ absl::Status CopyFront(const fs::path& from, const fs::path& to,
                             static_cast<off_t>(at));
     if (n < 0) return DiskError(errno, "read", from);
     if (n == 0) {
-      return absl::DataLossError(fmt::format(
-          "{} is shorter than the crawl DB knows it", from.string()));
+      return absl::DataLossError(
+          fmt::format("{} is shorter than the crawl DB says", from.string()));
     }
     if (absl::Status s = WriteAt(
             *out, std::string_view(piece).substr(0, static_cast<size_t>(n)), at,
@@ -86,8 +86,8 @@ absl::Status CopyFront(const fs::path& from, const fs::path& to,
   return SyncData(*out, to);
 }
 
-// Linked where that is possible: the file never changes. A backup on another
-// disk gets its bytes. A copy that failed is none.
+// Linked where that is possible: the file never changes. On another disk it is
+// copied. A copy that failed is none.
 absl::Status LinkOrCopy(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::create_hard_link(from, to, error);
@@ -150,12 +150,12 @@ absl::Status CopyArchive(const fs::path& from, const fs::path& to,
       copied = LinkOrCopy(file, to / filename);
     }
     if (!copied.ok() && fs::exists(file, none)) return copied;
-    // Otherwise it was finished or released under our hands: below.
+    // Otherwise it was finished or released meanwhile, and is looked for below.
   }
   return absl::OkStatus();
 }
 
-// Files that were renamed while a walk went by are found by another.
+// A file that was renamed during the first walk is found by the second.
 absl::Status CopyWholeArchive(const fs::path& from, const fs::path& to,
                               const proto::ArchiveState& state) {
   if (absl::Status s = MakeFolder(to); !s.ok()) return s;
@@ -199,7 +199,8 @@ absl::Status CopyTree(const fs::path& from, const fs::path& to,
   return SyncFolder(to);
 }
 
-// The marker last: what cuts this off leaves a folder that is still ours.
+// The marker is removed last: if this is cut off, the folder is still known as
+// ours.
 void RemovePartial(const fs::path& partial) {
   std::error_code ignored;
   if (const auto files = ListFolder(partial); files.ok()) {
@@ -216,7 +217,7 @@ absl::Status MakePartial(const fs::path& partial) {
   if (fs::exists(partial, error) && !fs::is_empty(partial, error)) {
     if (!fs::exists(partial / kUnfinished, error)) {
       return absl::InvalidArgumentError(
-          fmt::format("{} is in the way, and no backup that was cut off; move "
+          fmt::format("{} is in the way, and is not an unfinished backup; move "
                       "it, or name another folder",
                       partial.string()));
     }
@@ -270,7 +271,7 @@ absl::StatusOr<BackupSize> SiteStore::BackUp(const std::string& folder) {
       !s.ok()) {
     return s;
   }
-  // One that is kept elsewhere and linked is no part of the site.
+  // A link to a file elsewhere is no part of the site.
   const fs::path config = fs::path(folder_) / kSiteFile;
   if (fs::is_regular_file(fs::symlink_status(config, ignored))) {
     absl::Status s = CopyFile(config, fs::path(partial) / kSiteFile);
@@ -284,15 +285,16 @@ absl::StatusOr<BackupSize> SiteStore::BackUp(const std::string& folder) {
 }
 
 // Built inside the new folder, whose parent may be somebody else's. The crawl
-// DB is moved to its place last: until then there is no site, and what a
-// cut-off restore left is known by kRestoring, and made anew. Beside a crawl DB
-// kRestoring is only what was not yet removed: the site is whole.
+// DB is moved to its place last: until then there is no site, and kRestoring
+// marks what a cut-off restore left, which is made anew. If there is a crawl DB
+// beside kRestoring, the site is complete, and only kRestoring was not removed
+// yet.
 absl::Status RestoreBackup(const std::string& backup,
                            const std::string& folder) {
   std::error_code none;
   if (!fs::exists(fs::path(backup) / kCrawlDb / "CURRENT", none)) {
-    return absl::InvalidArgumentError(
-        fmt::format("{} is no backup of a site: it has no crawl_db", backup));
+    return absl::InvalidArgumentError(fmt::format(
+        "{} is not a backup of a site: it has no crawl_db", backup));
   }
   const fs::path to = WithoutSlash(folder);
   const fs::path work = to / kRestoring;

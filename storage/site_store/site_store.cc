@@ -121,7 +121,7 @@ absl::StatusOr<int64_t> SiteStore::Complete(
       crawl_db_->round().Complete(completions, hosts, ToProto(*synced));
   if (!completed.ok()) return completed;
   // Harms nothing if it fails (archive.h): the pages are on the disk, and the
-  // next group tries again. FinishArchiveFile() is for who must know.
+  // next group tries again. FinishArchiveFile() reports such an error.
   archive_->Committed(*synced).IgnoreError();
   return completed;
 }

@@ -69,7 +69,7 @@ class SiteStore {
 
   // Checks::Verify, and I2: each archive position of the pages looked at leads
   // to a readable record of that URL, or to a file that the operator released.
-  // One at a time, whoever asks: others wait.
+  // One runs at a time; other callers wait.
   absl::StatusOr<std::vector<Check>> Verify(bool full)
       ABSL_LOCKS_EXCLUDED(verify_mu_);
 
@@ -86,7 +86,7 @@ class SiteStore {
   // One group commit at a time: a batch with an older length of the archive
   // must not come after one with a newer.
   Mutex complete_mu_;
-  // A look at everything is load enough.
+  // One Verify at a time is load enough.
   Mutex verify_mu_;
 };
 

@@ -25,7 +25,7 @@ absl::Status BadEntry(std::string_view list, std::string_view kind,
 // if it is none.
 std::string CanonicalHost(std::string_view text,
                           const Canonicaliser& canonicaliser) {
-  // Anything but a host would be read as another part of the URL.
+  // What is not a host would be read as another part of the URL.
   if (text.find_first_of("/\\?#@ \t\r\n") != std::string_view::npos) return {};
   const bool is_ipv6 = !text.empty() && text[0] == '[' && text.back() == ']';
   if (!is_ipv6 && text.find(':') != std::string_view::npos) return {};
@@ -115,10 +115,10 @@ absl::Status UrlFilter::Fill(const UrlList& list, std::string_view name,
       return BadEntry(name, "prefix", prefix,
                       "not the beginning of an http(s) URL");
     }
-    // Another spelling would never match, and the operator never know.
+    // Another spelling would never match, and the operator would not notice.
     if (url.href() != prefix) {
       return BadEntry(name, "prefix", prefix,
-                      fmt::format("URLs are written '{}' here", url.href()));
+                      fmt::format("write it as '{}'", url.href()));
     }
     if (matcher.prefixes.empty() ||
         prefix.compare(0, matcher.prefixes.back().size(),

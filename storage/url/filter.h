@@ -97,10 +97,10 @@ class UrlFilter {
     bool HasHost(std::string_view host) const;
     bool HasPrefixOf(std::string_view url) const;
     // `if_unknown` is the answer when RE2 runs out of memory and cannot say: it
-    // is rather not fetched than fetched against a deny list. No test, for no
+    // is better not fetched than fetched against a deny list. No test, for no
     // list is known that does so: Compile() refuses those too large to search.
     bool HasRegexFor(const std::string& url, bool if_unknown) const;
-    // For an allow list: unknown is not allowed.
+    // For an allow list, unknown means not allowed.
     bool Has(const Url& url) const;
 
     bool empty = true;

@@ -27,7 +27,7 @@ constexpr std::array<char, 256> kDomainByte = MakeDomainBytes();
 
 char DomainByte(char c) { return kDomainByte[static_cast<uint8_t>(c)]; }
 
-// Appends `domain` in lower case; false at the first byte that needs thought.
+// Appends `domain` in lower case; false at the first byte that needs more work.
 bool AppendPlain(std::string_view domain, std::string& out) {
   const size_t start = out.size();
   out.append(domain);

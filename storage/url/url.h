@@ -1,6 +1,6 @@
 // Url is one http or https URL, parsed, resolved and written as browsers do
 // (the URL Standard, https://url.spec.whatwg.org/). Links are written for
-// browsers: a crawler that reads them by another book finds other pages.
+// browsers: a crawler that reads them by other rules finds other pages.
 //
 // Only http and https are held. A URL of any other scheme is not an error but
 // an outcome of its own, kOtherScheme, reached without looking further: a

@@ -167,7 +167,7 @@ TEST(BatchCodecTest, AListThatIsNoneIsNotWritten) {
     return std::string(bytes.status().message());
   };
   EXPECT_THAT(error({{b}, {a}}), HasSubstr("URL 2 of a batch: its key"));
-  EXPECT_THAT(error({{a}, {a}}), HasSubstr("does not follow"));
+  EXPECT_THAT(error({{a}, {a}}), HasSubstr("is not greater"));
   EXPECT_THAT(error({{a, -1}}), HasSubstr("below 0"));
   EXPECT_THAT(error({{a, kMostCash}, {b, 1}}), HasSubstr("63 bits"));
   EXPECT_TRUE(EncodeBatch(std::vector<Found>{{a, kMostCash - 1}, {b, 1}}).ok());
@@ -226,15 +226,18 @@ TEST(BatchCodecTest, SaysWhatIsWrongWithABatch) {
   ASSERT_TRUE(DecodeBatch(one(a), kLimits).ok());
   ASSERT_TRUE(DecodeBatch(two(18, "b"), kLimits).ok());
 
-  EXPECT_THAT(ErrorOf(Plain("")), HasSubstr("no number of URLs"));
+  EXPECT_THAT(ErrorOf(Plain("")), HasSubstr("number of URLs is missing"));
   EXPECT_THAT(ErrorOf(Plain("\xff\xff\x05")),
-              HasSubstr("more URLs than bytes"));
-  EXPECT_THAT(ErrorOf(one(a, 1)), HasSubstr("shares more than the key before"));
-  EXPECT_THAT(ErrorOf(two(20, "b")), HasSubstr("URL 2: shares more than the"));
+              HasSubstr("more URLs than its bytes"));
+  EXPECT_THAT(ErrorOf(one(a, 1)),
+              HasSubstr("shares more bytes than the key before"));
+  EXPECT_THAT(ErrorOf(two(20, "b")),
+              HasSubstr("URL 2: shares more bytes than the key"));
   EXPECT_THAT(ErrorOf(two(17, "ab")), HasSubstr("not a SURT key"));
-  EXPECT_THAT(ErrorOf(two(17, "/b")), HasSubstr("shares more than it says"));
-  EXPECT_THAT(ErrorOf(two(19, "")), HasSubstr("nothing of its own"));
-  EXPECT_THAT(ErrorOf(two(18, "A")), HasSubstr("does not follow"));
+  EXPECT_THAT(ErrorOf(two(17, "/b")),
+              HasSubstr("shares more bytes than it says"));
+  EXPECT_THAT(ErrorOf(two(19, "")), HasSubstr("no bytes of its own"));
+  EXPECT_THAT(ErrorOf(two(18, "A")), HasSubstr("is not greater"));
   EXPECT_THAT(ErrorOf(one("com,example,)gopher/")),
               HasSubstr("not a SURT key"));
   EXPECT_THAT(ErrorOf(one("no url at all")), HasSubstr("not a SURT key"));
@@ -242,19 +245,19 @@ TEST(BatchCodecTest, SaysWhatIsWrongWithABatch) {
               HasSubstr("not a SURT key"));
   EXPECT_THAT(ErrorOf(Plain(Columns(1, {0}, {}, {}, {}, {}) + a)),
               HasSubstr("key without end"));
-  EXPECT_THAT(ErrorOf(one(a) + "x"), HasSubstr("behind the last column"));
+  EXPECT_THAT(ErrorOf(one(a) + "x"), HasSubstr("after the last column"));
 
   const uint64_t half = uint64_t{1} << 62;
   EXPECT_THAT(ErrorOf(Plain(Columns(1, {0}, {a}, {2 * half}, {1}, {1}))),
               HasSubstr("63 bits"));
   EXPECT_THAT(ErrorOf(Plain(
                   Columns(2, {0, 18}, {a, "b"}, {half, half}, {1, 1}, {1, 1}))),
-              HasSubstr("URL 2: no cash, or all together"));
+              HasSubstr("URL 2: cash is missing, or the sum"));
   const uint64_t above = uint64_t{1} << 32;
   EXPECT_THAT(ErrorOf(Plain(Columns(1, {0}, {a}, {1}, {above}, {1}))),
-              HasSubstr("no depth"));
+              HasSubstr("depth is missing"));
   EXPECT_THAT(ErrorOf(Plain(Columns(1, {0}, {a}, {1}, {1}, {above}))),
-              HasSubstr("no redirects"));
+              HasSubstr("redirects is missing"));
 }
 
 // Keys of two domains, in the order of their names and not of their buckets.
@@ -268,7 +271,7 @@ TEST(BatchCodecTest, RefusesDomainsInAnotherOrderThanTheirBuckets) {
     return Plain(Columns(2, {0, 8}, {x, y.substr(8)}, {1, 1}, {1, 1}, {1, 1}));
   };
   EXPECT_TRUE(DecodeBatch(batch(first, second), kLimits).ok());
-  EXPECT_THAT(ErrorOf(batch(second, first)), HasSubstr("does not follow"));
+  EXPECT_THAT(ErrorOf(batch(second, first)), HasSubstr("is not greater"));
 }
 
 TEST(BatchCodecTest, TakesWhatIsWithinTheLimitsAndNothingBeyond) {

@@ -395,7 +395,7 @@ TEST_F(PumpTest, WhoAnswersMustBeTheSiteOfTheMap) {
   };
   expect([](auto& g) { g.set_federation(1); }, "another federation");
   expect([](auto& g) { g.set_site(77); }, "not in the map");
-  expect([](auto& g) { g.set_site(1); }, "site 1 answers where site 2 should");
+  expect([](auto& g) { g.set_site(1); }, "site 1 answers instead of site 2");
   expect([](auto& g) { g.set_incarnation(2); }, "another incarnation");
   expect([](auto& g) { g.set_oldest_protocol(9); }, "upgrade");
   EXPECT_EQ(tokyo_.db->totals().outbox_urls.at(kParis), 5);

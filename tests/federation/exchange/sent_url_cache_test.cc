@@ -216,7 +216,7 @@ TEST_F(SnapshotTest, SaysWhyItCannotBeUsed) {
   };
   EXPECT_EQ(status("").code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(status("rubbish that is long enough").message()),
-              HasSubstr("does not begin as one"));
+              HasSubstr("first bytes are wrong"));
   std::string newer = good;
   newer[4] = 2;
   EXPECT_EQ(status(newer).code(), absl::StatusCode::kFailedPrecondition);

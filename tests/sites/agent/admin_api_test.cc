@@ -321,7 +321,7 @@ TEST_F(AdminApiTest, BytesThatAreNoMessageAreInvalidInEveryMethod) {
       EXPECT_TRUE(absl::IsInvalidArgument(answer.status))
           << method->name() << answer.status;
       EXPECT_THAT(std::string(answer.status.message()),
-                  HasSubstr("no request of " + method->name()));
+                  HasSubstr("not a request of " + method->name()));
     }
   }
   EXPECT_EQ(admin_.calls, 0);

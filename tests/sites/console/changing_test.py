@@ -37,7 +37,7 @@ class Export(ConsoleTest):
 
     def test_wrong_choices_are_refused(self):
         self.assertIn("state: found 'old'", self.export("urls", "--state", "old", code=2).err)
-        self.assertIn("'yesterday' is no time",
+        self.assertIn("'yesterday' is not a time",
                       self.export("urls", "--since", "yesterday", code=2).err)
         self.assertIn("not the name of a host",
                       self.export("urls", "--host", "a b", code=2).err)
@@ -185,7 +185,7 @@ class Archive(ConsoleTest):
 
     def test_nothing_is_deleted_by_a_slip(self):
         self.assertIn("--to DIR, or --delete", self.archive("release", "1", code=2).err)
-        self.assertIn("is no folder", self.archive("release", "1", "--to", "no", code=2).err)
+        self.assertIn("is not a folder", self.archive("release", "1", "--to", "no", code=2).err)
         self.archive("release", "1", "--to", ".", "--delete", code=2)
         self.assertFalse(self.archive("list", "--json").json[0]["released"])
 

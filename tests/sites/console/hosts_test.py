@@ -108,7 +108,7 @@ class Outage(SmallWebTest):
         self.write("seeds", "".join(f"http://h{i}.example/\n" for i in range(300)))
         server.listener.close()
         said = self.gannet("crawl", "seeds", "--data", "site", "--quiet", code=1).err
-        self.assertIn("the last 100 hosts could not be reached", said)
+        self.assertIn("none of the last 100 hosts could be reached", said)
         status = self.gannet("status", "--json", "--data", "site").json
         self.assertEqual(status["phase"], "fetch")
         self.assertGreaterEqual(status["in_round"], 150)

@@ -170,7 +170,7 @@ class Page(ConsoleTest):
         self.assertIn("gannet inject", self.page("http://a.example/no", code=1).err)
 
     def test_what_is_no_url_is_wrong_usage(self):
-        self.assertIn("no http or https URL", self.page("a.example", code=2).err)
+        self.assertIn("not an http or https URL", self.page("a.example", code=2).err)
 
     def test_an_error_that_quotes_escape_codes_does_not_send_them(self):
         answer = self.page("x\x1b[2J", code=2)

@@ -143,10 +143,10 @@ class MapFileTest(unittest.TestCase):
         other = json.loads(now)
         other["paused"] = True  # The same epoch with other content.
         tokyo.put(json.dumps(other))
-        tokyo.wait_error("a map of epoch 3 that is not the one of that epoch that this site has")
+        tokyo.wait_error("the map of epoch 3 differs from the one of that epoch that this site has")
         self.assertFalse(tokyo.says()["paused"])
         tokyo.put(now[: len(now) // 2])
-        tokyo.wait_error("it is no map")
+        tokyo.wait_error("it is not a map")
         other["federation"] = str(int(other["federation"]) ^ 1)
         other["epoch"] = "9"
         tokyo.put(json.dumps(other))

@@ -154,8 +154,8 @@ class Inject(ConsoleTest):
         answer = self.inject("seeds.txt")
         self.assertEqual(answer.json, {"added": 1, "known": 0, "blocked": 0, "bad": 2})
         self.assertEqual(answer.err.splitlines(),
-                         ["seeds.txt:2: 'not a url' is no http or https URL (no_base)",
-                          "seeds.txt:4: 'mailto:x@y' is no http or https URL (other_scheme)"])
+                         ["seeds.txt:2: 'not a url' is not an http or https URL (no_base)",
+                          "seeds.txt:4: 'mailto:x@y' is not an http or https URL (other_scheme)"])
 
     def test_nothing_but_bad_lines_is_a_failure(self):
         self.assertEqual(self.inject("-", stdin="x\ny\n", code=1).json["bad"], 2)

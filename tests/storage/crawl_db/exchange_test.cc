@@ -77,7 +77,7 @@ TEST_F(ExchangeTest, ABatchWhosePredecessorIsMissingIsRefused) {
   const absl::Status refused =
       db_->incoming().Receive(From(2, {{Page(1), 1}}), {now_}).status();
   EXPECT_TRUE(absl::IsOutOfRange(refused));
-  EXPECT_THAT(std::string(refused.message()), HasSubstr("1 is the next"));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("expected batch 1"));
   EXPECT_EQ(db_->totals().KnownPages(), 0);
 }
 

@@ -81,7 +81,8 @@ TEST(OrderTest, TheFirstPageFixesTheOrder) {
       CrawlDb::Open({.folder = folder.path(), .order = Order::kOpic}).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(refused.message()),
-              HasSubstr("in the order 'breadth-first', and 'opic' is asked"));
+              HasSubstr("has the order 'breadth-first', and crawl.order asks "
+                        "for 'opic'"));
   EXPECT_EQ(OpenSmallDb(folder.path(), Order::kBreadthFirst)->order(),
             Order::kBreadthFirst);
 }
