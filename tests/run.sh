@@ -107,8 +107,8 @@ run_tests() {
   step "tests: $1"
   local report=$root/build/$1/tests.xml again=0
   rm -f "$report"
-  # One more than cores: those that wait for a web leave theirs to others.
-  ctest --test-dir "build/$1" -j "$(($(nproc) + 1))" "${only[@]}" --output-on-failure \
+  # More than cores: those that take long mostly wait, for a web or for other sites.
+  ctest --test-dir "build/$1" -j "$(($(nproc) * 2))" "${only[@]}" --output-on-failure \
     --no-tests=error --output-junit "$report" --progress || again=1
   results+=("$1=$report")
   [ $again -eq 1 ] || return 0
