@@ -40,7 +40,7 @@ absl::Status PutSession::ReadAll() {
           "after the greeting there are only batches");
     }
     arrival.opened = verbs_.OpenBatch(pair_, arrival.request.batch());
-    if (!Hand(std::move(arrival))) return absl::OkStatus();
+    if (!Enqueue(std::move(arrival))) return absl::OkStatus();
   }
 }
 
@@ -48,9 +48,9 @@ absl::Status PutSession::TakeAll() {
   while (std::optional<Arrival> arrival = Next()) {
     const absl::StatusOr<bool> is_told = Take(*std::move(arrival));
     if (is_told.ok() && *is_told) continue;
-    TakeNoMore();
+    StopAccepting();
     if (is_told.ok()) break;  // The stream has ended; the reader will see it.
-    AwaitItsEnd();
+    WaitForReader();
     return is_told.status();
   }
   return absl::OkStatus();
@@ -76,13 +76,13 @@ void PutSession::EndReading() {
   changed_.SignalAll();
 }
 
-void PutSession::TakeNoMore() {
+void PutSession::StopAccepting() {
   storage::MutexLock lock(&mu_);
   takes_no_more_ = true;
   changed_.SignalAll();
 }
 
-bool PutSession::Hand(Arrival arrival) {
+bool PutSession::Enqueue(Arrival arrival) {
   storage::MutexLock lock(&mu_);
   while (next_.has_value() && !takes_no_more_) changed_.Wait(&mu_);
   if (takes_no_more_) return false;
@@ -113,7 +113,7 @@ absl::StatusOr<bool> PutSession::Take(Arrival arrival) {
 }
 
 // A status can be sent only when no thread reads from the stream any more.
-void PutSession::AwaitItsEnd() {
+void PutSession::WaitForReader() {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point until = Clock::now() + kTimeToEnd;
   storage::MutexLock lock(&mu_);

@@ -50,14 +50,14 @@ class PutSession {
   bool Read(peers::PutRequest& request) ABSL_LOCKS_EXCLUDED(mu_);
   // False: no more are taken.
   bool BeginReading() ABSL_LOCKS_EXCLUDED(mu_);
-  bool Hand(Arrival arrival) ABSL_LOCKS_EXCLUDED(mu_);
+  bool Enqueue(Arrival arrival) ABSL_LOCKS_EXCLUDED(mu_);
   void EndReading() ABSL_LOCKS_EXCLUDED(mu_);
   // Nothing: no more will come.
   std::optional<Arrival> Next() ABSL_LOCKS_EXCLUDED(mu_);
   // False: the sender could not be told.
   absl::StatusOr<bool> Take(Arrival arrival);
-  void TakeNoMore() ABSL_LOCKS_EXCLUDED(mu_);
-  void AwaitItsEnd() ABSL_LOCKS_EXCLUDED(mu_);
+  void StopAccepting() ABSL_LOCKS_EXCLUDED(mu_);
+  void WaitForReader() ABSL_LOCKS_EXCLUDED(mu_);
 
   PeerVerbs& verbs_;
   const PutPair& pair_;
