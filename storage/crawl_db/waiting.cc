@@ -125,12 +125,22 @@ absl::StatusOr<int64_t> Waiting::ReleaseGains() {
 absl::StatusOr<int64_t> Waiting::Reroute(SiteId from, const OwnerOf& owner,
                                          const Moment& moment) {
   int64_t moved = 0;
+  std::vector<Rerouted> rows;
+  size_t seen = 0;
+  const auto move_rows = [&]() -> absl::Status {
+    auto now = MoveRows(from, rows, moment);
+    if (!now.ok()) return now.status();
+    moved += *now;
+    rows.clear();
+    seen = 0;
+    return absl::OkStatus();
+  };
+  // Gains first, and what there is of both in one write: a page may have a row
+  // of each, which become one URL.
   for (const std::string& prefix :
        {keys::Gains(from, {}), keys::Outbox(from, {})}) {
     for (std::string next = prefix; !next.empty();) {
-      std::vector<Rerouted> rows;
       const auto it = store_.Scan(Column::kOutbox, prefix);
-      size_t seen = 0;
       for (it->Seek(next); it->Valid() && seen < kAtOnce; it->Next(), ++seen) {
         const std::string page(it->key().substr(prefix.size()));
         const std::optional<SiteId> to = owner(page);
@@ -138,11 +148,11 @@ absl::StatusOr<int64_t> Waiting::Reroute(SiteId from, const OwnerOf& owner,
       }
       next = it->Valid() ? std::string(it->key()) : "";
       if (!it->status().ok()) return it->status();
-      auto now = MoveRows(from, rows, moment);
-      if (!now.ok()) return now;
-      moved += *now;
+      if (next.empty()) break;
+      if (absl::Status s = move_rows(); !s.ok()) return s;
     }
   }
+  if (absl::Status s = move_rows(); !s.ok()) return s;
   return moved;
 }
 
