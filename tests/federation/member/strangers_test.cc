@@ -147,7 +147,8 @@ TEST_F(StrangersTest, AForgedGreetingIsRefusedAndCounted) {
          g.set_site(self->id());
          g.set_incarnation(self->incarnation());
        },
-       absl::StatusCode::kPermissionDenied, "the caller says that it is this site"},
+       absl::StatusCode::kPermissionDenied,
+       "the caller says that it is this site"},
       {"a second process", [](auto& g) { g.set_process(g.process() + 1); },
        absl::StatusCode::kAlreadyExists, ""},
   };
