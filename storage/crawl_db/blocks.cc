@@ -32,10 +32,10 @@ absl::StatusOr<proto::BlockList> ReadList(Store& store) {
 // Moves the pages whose keys start with `prefix`, in small writes; `move`
 // changes the record and says whether it did.
 // REQUIRES: all of them are of one bucket.
-absl::StatusOr<int64_t> MovePages(
-    Store& store, const std::string& prefix,
-    const std::function<bool(Edit&, std::string_view page, proto::PageRecord&)>&
-        move) {
+using MovePage =
+    std::function<bool(Edit&, std::string_view page, proto::PageRecord&)>;
+absl::StatusOr<int64_t> MovePages(Store& store, const std::string& prefix,
+                                  const MovePage& move) {
   int64_t moved = 0;
   std::string from = prefix;
   for (bool more = true; more;) {
@@ -74,8 +74,8 @@ absl::StatusOr<int64_t> MovePages(
 absl::Status Blocks::SetStage(std::string_view domain,
                               std::optional<proto::BlockList::Stage> stage) {
   {
-    StripeLocks locks(
-        store_.stripes());  // All: no page may be added meanwhile.
+    // All: no page may be added meanwhile.
+    StripeLocks locks(store_.stripes());
     absl::StatusOr<proto::BlockList> list = ReadList(store_);
     if (!list.ok()) return list.status();
     auto& entries = *list->mutable_entries();

@@ -63,11 +63,11 @@ absl::Status Store::Load() {
 }
 
 absl::Status Store::LoadClaims() {
-  const auto open = Scan(Column::kRounds, "f");
-  for (open->Seek("f"); open->Valid(); open->Next()) {
-    claims_.Add(open->key().substr(1));
-  }
-  return open->status();
+  return ForEachRow(*engine_, Column::kRounds, PrefixRange("f"),
+                    [&](std::string_view key, std::string_view /*value*/) {
+                      claims_.Add(key.substr(1));
+                      return true;
+                    });
 }
 
 absl::Status Store::LoadRests() {

@@ -7,28 +7,17 @@
 
 #include "federation/map/map_changes.h"
 #include "federation/ownership/ownership.h"
+#include "tests/federation/map/sample_maps.h"
 
 namespace gannet::federation {
 namespace {
 
 constexpr storage::SiteId kTokyo{1}, kParis{2}, kOslo{3};
 
-Applicant From(const std::string& name) {
-  Applicant applicant;
-  applicant.name = name;
-  applicant.incarnation = 7;
-  applicant.address = "127.0.0.1:7701";
-  return applicant;
-}
-
-Map WithMember(const Map& map, const std::string& name) {
-  return Join(Invite(map, name).value(), From(name)).value();
-}
-
 class FenceTest : public testing::Test {
  protected:
   FenceTest() {
-    Map map = FoundFederation(From("tokyo"), 9, {}, true).value();
+    Map map = Founded();
     two_ = FinishHandOff(WithMember(map, "paris")).value();
     three_ = WithMember(two_, "oslo");  // Moving.
   }

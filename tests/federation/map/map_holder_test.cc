@@ -11,28 +11,13 @@
 #include "absl/time/clock.h"
 #include "federation/map/file_map.h"
 #include "federation/map/map_changes.h"
+#include "tests/federation/map/sample_maps.h"
 #include "tests/temporary_folder.h"
 
 namespace gannet::federation {
 namespace {
 
 using testing::HasSubstr;
-
-Applicant From(const std::string& name) {
-  Applicant applicant;
-  applicant.name = name;
-  applicant.incarnation = 7;
-  applicant.address = "127.0.0.1:7701";
-  return applicant;
-}
-
-Map Founded(uint64_t federation = 99) {
-  return FoundFederation(From("tokyo"), federation, {}, true).value();
-}
-
-Map WithParis() {
-  return Join(Invite(Founded(), "paris").value(), From("paris")).value();
-}
 
 class MapHolderTest : public testing::Test {
  protected:

@@ -5,25 +5,10 @@
 
 #include "federation/map/map_changes.h"
 #include "federation/ownership/owner_finder.h"
+#include "tests/federation/map/sample_maps.h"
 
 namespace gannet::federation {
 namespace {
-
-Applicant From(const std::string& name) {
-  Applicant applicant;
-  applicant.name = name;
-  applicant.incarnation = 7;
-  applicant.address = "127.0.0.1:7701";
-  return applicant;
-}
-
-Map Founded(uint64_t federation = 99) {
-  return FoundFederation(From("tokyo"), federation, {}, true).value();
-}
-
-Map WithParis() {
-  return Join(Invite(Founded(), "paris").value(), From("paris")).value();
-}
 
 std::string Page(int i) {
   const std::string domain = fmt::format("d{}.example", i);
