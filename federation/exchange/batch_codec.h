@@ -58,7 +58,7 @@ struct BatchCompression {
 // that of a URL; cash below 0, or together above 63 bits. Only a defect makes
 // such a batch; no receiver could take it.
 absl::StatusOr<std::string> EncodeBatch(
-    absl::Span<const storage::Found> urls,
+    absl::Span<const storage::FoundUrl> urls,
     const BatchCompression& compression = {});
 // The same from an outbox. `batch.cash` is not sent: it is the sum.
 absl::StatusOr<std::string> EncodeBatch(
@@ -79,7 +79,7 @@ struct BatchLimits {
 // kInvalidArgument: not a batch, or not valid; says what is wrong.
 // kUnimplemented: of another version. kResourceExhausted: beyond the limits.
 using LookAtUrl = std::function<void(const storage::Url& url)>;
-absl::StatusOr<std::vector<storage::Found>> DecodeBatch(
+absl::StatusOr<std::vector<storage::FoundUrl>> DecodeBatch(
     std::string_view bytes, const BatchLimits& limits,
     const LookAtUrl& look = {});
 

@@ -14,7 +14,7 @@
 namespace gannet::federation {
 namespace {
 
-using storage::Found;
+using storage::FoundUrl;
 
 // Why a URL that another site sent was dropped. On disk: never change it.
 constexpr char kNotAccepted[] = "not accepted from a peer";
@@ -127,10 +127,10 @@ OpenedBatch BatchReceiver::Open(const storage::Peer& from,
   return opened;
 }
 
-absl::StatusOr<storage::Receipt> BatchReceiver::Take(const storage::Peer& from,
-                                                     const peers::Batch& batch,
-                                                     OpenedBatch opened,
-                                                     uint64_t to_incarnation) {
+absl::StatusOr<storage::Receipt> BatchReceiver::Store(const storage::Peer& from,
+                                                      const peers::Batch& batch,
+                                                      OpenedBatch opened,
+                                                      uint64_t to_incarnation) {
   if (opened.view != maps_.view()) opened = Open(from, batch);
   absl::StatusOr<storage::Delivery>& delivery = opened.delivery;
   if (!delivery.ok()) {
@@ -175,7 +175,7 @@ absl::StatusOr<storage::Receipt> BatchReceiver::Take(const storage::Peer& from,
 absl::StatusOr<storage::Delivery> BatchReceiver::Unpack(
     const storage::Peer& from, const peers::Batch& batch,
     const MapView& view) const {
-  absl::StatusOr<std::vector<Found>> urls = std::vector<Found>{};
+  absl::StatusOr<std::vector<FoundUrl>> urls = std::vector<FoundUrl>{};
   std::vector<Judged> judged;
   if (!batch.urls().empty() ||
       (batch.moved().empty() && batch.complete_for() == 0)) {
@@ -195,7 +195,7 @@ absl::StatusOr<storage::Delivery> BatchReceiver::Unpack(
   OwnerFinder owner_of(view);
   delivery.mine.reserve(urls->size());
   for (size_t i = 0; i < urls->size(); ++i) {
-    Found& found = (*urls)[i];
+    FoundUrl& found = (*urls)[i];
     if (!judged[i].is_accepted) {
       dropped.cash += found.cash;
       ++dropped.urls;

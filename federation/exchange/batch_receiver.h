@@ -64,10 +64,10 @@ class BatchReceiver {
   // version): the sender is broken. kOutOfRange: it is not the next batch.
   // kPermissionDenied: this site, or the sender, is no longer in the map. A
   // full disk is kResourceExhausted too, and says so.
-  absl::StatusOr<storage::Receipt> Take(const storage::Peer& from,
-                                        const peers::Batch& batch,
-                                        OpenedBatch opened,
-                                        uint64_t to_incarnation = 0);
+  absl::StatusOr<storage::Receipt> Store(const storage::Peer& from,
+                                         const peers::Batch& batch,
+                                         OpenedBatch opened,
+                                         uint64_t to_incarnation = 0);
   // kUnavailable: this site goes by other rules than the federation, and would
   // drop what the others want. They keep it until that has changed.
   absl::Status CheckOwnRules(const MapView& view) const;

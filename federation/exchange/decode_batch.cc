@@ -35,16 +35,16 @@ class Columns {
           const LookAtUrl& look)
       : rest_(columns), limits_(limits), look_(look) {}
 
-  absl::StatusOr<std::vector<storage::Found>> Read() {
+  absl::StatusOr<std::vector<storage::FoundUrl>> Read() {
     if (absl::Status status = ReadCount(); !status.ok()) return status;
     if (absl::Status status = ReadKeys(); !status.ok()) return status;
     if (absl::Status status = ReadCash(); !status.ok()) return status;
-    if (absl::Status status = ReadNumbers("depth", &storage::Found::depth);
+    if (absl::Status status = ReadNumbers("depth", &storage::FoundUrl::depth);
         !status.ok()) {
       return status;
     }
     if (absl::Status status =
-            ReadNumbers("redirects", &storage::Found::redirects);
+            ReadNumbers("redirects", &storage::FoundUrl::redirects);
         !status.ok()) {
       return status;
     }
@@ -135,7 +135,7 @@ class Columns {
   }
 
   absl::Status ReadNumbers(std::string_view name,
-                           uint32_t storage::Found::*field) {
+                           uint32_t storage::FoundUrl::*field) {
     for (size_t i = 0; i < urls_.size(); ++i) {
       uint64_t number = 0;
       if (!TakeVarint(rest_, kAny32, number)) {
@@ -150,12 +150,12 @@ class Columns {
   std::string_view rest_;
   const BatchLimits& limits_;
   const LookAtUrl& look_;
-  std::vector<storage::Found> urls_;
+  std::vector<storage::FoundUrl> urls_;
 };
 
 }  // namespace
 
-absl::StatusOr<std::vector<storage::Found>> DecodeBatch(
+absl::StatusOr<std::vector<storage::FoundUrl>> DecodeBatch(
     std::string_view bytes, const BatchLimits& limits, const LookAtUrl& look) {
   if (bytes.size() < 2) return Wrong("cut off before its version");
   if (bytes[0] != kBatchVersion) {

@@ -90,9 +90,9 @@ class Columns {
 // came into the outbox, a domain may have got another bucket. That changes the
 // order, and a URL that was found both before and after it is there twice.
 // REQUIRES: Columns have taken them all.
-std::vector<storage::Found> Rekeyed(std::vector<storage::Found> urls) {
+std::vector<storage::FoundUrl> Rekeyed(std::vector<storage::FoundUrl> urls) {
   BucketFinder buckets;
-  for (storage::Found& url : urls) {
+  for (storage::FoundUrl& url : urls) {
     uint8_t bucket = 0;
     if (buckets.Find(storage::SurtOf(url.page.bytes), bucket).ok()) {
       url.page.bytes[0] = static_cast<char>(bucket);
@@ -100,13 +100,13 @@ std::vector<storage::Found> Rekeyed(std::vector<storage::Found> urls) {
   }
   std::sort(urls.begin(), urls.end(),
             [](const auto& a, const auto& b) { return a.page < b.page; });
-  std::vector<storage::Found> merged;
-  for (storage::Found& url : urls) {
+  std::vector<storage::FoundUrl> merged;
+  for (storage::FoundUrl& url : urls) {
     if (merged.empty() || merged.back().page != url.page) {
       merged.push_back(std::move(url));
       continue;
     }
-    storage::Found& same = merged.back();
+    storage::FoundUrl& same = merged.back();
     same.cash += url.cash;
     same.depth = std::min(same.depth, url.depth);
     same.redirects = std::min(same.redirects, url.redirects);
@@ -129,10 +129,11 @@ std::string Pack(const std::string& columns,
 
 }  // namespace
 
-absl::StatusOr<std::string> EncodeBatch(absl::Span<const storage::Found> urls,
-                                        const BatchCompression& compression) {
+absl::StatusOr<std::string> EncodeBatch(
+    absl::Span<const storage::FoundUrl> urls,
+    const BatchCompression& compression) {
   Columns columns;
-  for (const storage::Found& url : urls) {
+  for (const storage::FoundUrl& url : urls) {
     if (absl::Status status =
             columns.Add(url.page.bytes, url.cash, url.depth, url.redirects);
         !status.ok()) {
@@ -156,7 +157,7 @@ absl::StatusOr<std::string> EncodeBatch(const proto::OutboxBatch& batch,
     }
   }
   if (columns.is_stale()) {
-    std::vector<storage::Found> urls;
+    std::vector<storage::FoundUrl> urls;
     urls.reserve(static_cast<size_t>(batch.urls_size()));
     for (const proto::FoundUrl& url : batch.urls()) {
       urls.push_back({storage::PageKey{url.page()}, url.cash(), url.depth(),

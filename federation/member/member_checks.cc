@@ -127,7 +127,7 @@ Conditions Membership::AskConditions() {
         if (absl::Status s = neighbour.Beat(); !s.ok()) return s;
         // It answers, but perhaps as an incarnation that the map does not know
         // yet.
-        const auto condition = neighbour.Look().condition;
+        const auto condition = neighbour.Snapshot().condition;
         if (!condition.has_value()) {
           return absl::UnavailableError("it goes by another map");
         }
@@ -258,7 +258,7 @@ absl::StatusOr<peers::MoveCounts> Membership::CountOwnMoves(const Map& next) {
       !s.ok()) {
     return s;
   }
-  const auto per_byte = estimate.Look();
+  const auto per_byte = estimate.PerByteNow();
   if (!per_byte.ok()) return per_byte.status();
   for (auto& [site, move] : moves) {
     const double bytes =

@@ -93,17 +93,19 @@ OpenedBatch Membership::OpenBatch(const PutPair& pair,
   return receiver_.Open(pair.from, batch);
 }
 
-absl::Status Membership::Take(const PutPair& pair, const peers::Batch& batch,
-                              OpenedBatch opened, peers::PutReply& reply) {
+absl::Status Membership::StoreBatch(const PutPair& pair,
+                                    const peers::Batch& batch,
+                                    OpenedBatch opened,
+                                    peers::PutReply& reply) {
   const storage::Peer& from = pair.from;
   const auto neighbour = NeighbourOf(static_cast<uint32_t>(from.site));
   absl::StatusOr<storage::Receipt> receipt =
-      receiver_.Take(from, batch, std::move(opened), pair.to_incarnation);
+      receiver_.Store(from, batch, std::move(opened), pair.to_incarnation);
   if (absl::IsAborted(receipt.status()) && neighbour != nullptr) {
     // By a newer map than this site's: that one first.
     if (absl::Status s = neighbour->CatchUp(); !s.ok()) return s;
-    receipt = receiver_.Take(from, batch, receiver_.Open(from, batch),
-                             pair.to_incarnation);
+    receipt = receiver_.Store(from, batch, receiver_.Open(from, batch),
+                              pair.to_incarnation);
   }
   if (!receipt.ok()) {
     Note("batch_refused",
@@ -177,8 +179,8 @@ absl::Status Membership::CompareAndSwapMap(
     return absl::FailedPreconditionError(
         "this federation's map is a file, which the administrator changes");
   }
-  auto map = registrar_.Take(request.expected_term(), request.expected_epoch(),
-                             request.next());
+  auto map = registrar_.ReplaceMap(request.expected_term(),
+                                   request.expected_epoch(), request.next());
   if (!map.ok()) return map.status();
   *reply.mutable_map() = *std::move(map);
   return absl::OkStatus();

@@ -73,7 +73,7 @@ void Membership::Watch() {
     if (MapIsAFile()) {
       ReadFile();
     } else {
-      Found();
+      FoundIfAlone();
     }
     JoinIfNeeded();
     const std::shared_ptr<const MapView> view = maps_.view();
@@ -135,7 +135,7 @@ std::string Membership::RulesProblem(const MapView& view) const {
 }
 
 // A site that has no map, and no site to ask for one, founds the federation.
-void Membership::Found() {
+void Membership::FoundIfAlone() {
   if (maps_.view() != nullptr || !settings_.join.empty()) return;
   Applicant first = settings_.self;
   first.incarnation = incarnation_;
@@ -354,7 +354,7 @@ bool Membership::AllHaveHandedOff(const MapView& view) {
   for (const proto::MapSite* site : view.peers()) {
     const auto neighbour = NeighbourOf(site->id());
     if (neighbour == nullptr) return false;
-    const NeighbourLook look = neighbour->Look();
+    const NeighbourSnapshot look = neighbour->Snapshot();
     if (!look.condition.has_value() || look.condition->handed_off() < placed) {
       return false;
     }
@@ -381,7 +381,7 @@ void Membership::LookForQuiet(const MapView& view) {
   for (const proto::MapSite* site : view.peers()) {
     const auto neighbour = NeighbourOf(site->id());
     if (neighbour == nullptr) return;
-    const NeighbourLook seen = neighbour->Look();
+    const NeighbourSnapshot seen = neighbour->Snapshot();
     if (!seen.is_alive || seen.epoch != view.map().epoch()) {
       storage::MutexLock lock(&mu_);
       is_quiet_ = false;

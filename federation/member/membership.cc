@@ -188,7 +188,7 @@ void Membership::AskNeighbours() {
   // heard of no neighbour; and its map may be old.
   const bool greets = Greeting().ok();
   for (const auto& [site, neighbour] : neighbours()) {
-    const NeighbourLook look = neighbour->Look();
+    const NeighbourSnapshot look = neighbour->Snapshot();
     const bool is_new = settings_.steady_now() - started_ < absl::Seconds(10);
     if (greets && !look.is_alive && !is_new) continue;
     questions.emplace_back([greets, neighbour = neighbour] {
@@ -200,7 +200,7 @@ void Membership::AskNeighbours() {
 
 absl::Status Membership::MayBeginRound() {
   for (const auto& [site, neighbour] : neighbours()) {
-    if (neighbour->Look().takes_us_for_a_copy) {
+    if (neighbour->Snapshot().takes_us_for_a_copy) {
       return absl::FailedPreconditionError(
           fmt::format("'{}' takes this site for a copy: another process speaks "
                       "for it",
@@ -231,15 +231,15 @@ absl::StatusOr<storage::HostFilter> Membership::MayCrawl(
 BatchBytes Membership::bytes_sent() {
   BatchBytes sum;
   for (const auto& [site, neighbour] : neighbours()) {
-    const BatchBytes sent = neighbour->Look().sent.bytes;
+    const BatchBytes sent = neighbour->Snapshot().sent.bytes;
     sum.urls += sent.urls;
     sum.pages += sent.pages;
   }
   return sum;
 }
 
-FederationLook Membership::Look() {
-  FederationLook look;
+FederationSnapshot Membership::Snapshot() {
+  FederationSnapshot look;
   look.view = maps_.view();
   look.received = receiver_.counts();
   look.refused_calls = refused_;
@@ -250,7 +250,7 @@ FederationLook Membership::Look() {
     look.registrar_is_reachable =
         look.view->self() != nullptr && registrar == look.view->self()->id();
     for (const auto& [id, neighbour] : neighbours()) {
-      look.neighbours[id] = neighbour->Look();
+      look.neighbours[id] = neighbour->Snapshot();
       if (id == registrar) {
         look.registrar_is_reachable = look.neighbours[id].answers;
       }
@@ -264,8 +264,8 @@ FederationLook Membership::Look() {
   return look;
 }
 
-FederationLook Membership::LookNow() {
-  FederationLook look = Look();
+FederationSnapshot Membership::FreshSnapshot() {
+  FederationSnapshot look = Snapshot();
   if (!look.is_quiet) return look;
   const Map& map = look.view->map();
   const Conditions first = AskConditions();
@@ -327,7 +327,7 @@ absl::StatusOr<Map> Membership::Adopt() {
   }
   uint64_t highest = view->map().epoch();
   for (const auto& [id, neighbour] : neighbours()) {
-    const uint64_t epoch = neighbour->Look().epoch;
+    const uint64_t epoch = neighbour->Snapshot().epoch;
     if (epoch < kLastEpoch) highest = std::max(highest, epoch);
   }
   auto next = federation::Adopt(view->map(), settings_.self.name, highest);

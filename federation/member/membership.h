@@ -82,14 +82,14 @@ struct MembershipSettings {
 };
 
 // One look at the federation from here.
-struct FederationLook {
+struct FederationSnapshot {
   std::shared_ptr<const MapView> view;  // Null: in none (yet).
   bool is_quiet = false;
   // The last call to it was answered (or it is this site).
   bool registrar_is_reachable = false;
   std::string error;  // Why it is not in the map, or cannot read it.
   peers::Condition self;
-  std::map<uint32_t, NeighbourLook> neighbours;  // By id.
+  std::map<uint32_t, NeighbourSnapshot> neighbours;  // By id.
   BatchReceiver::Counts received;
   uint64_t refused_calls = 0;  // Of strangers, and of broken peers.
   uint64_t cut_streams = 0;    // Of sites: PeerVerbs::OnCut.
@@ -136,10 +136,10 @@ class Membership : private PeerVerbs {
 
   // What is known here: `is_quiet` is what the watch found last, from beats of
   // the last second or two. Costs no call; for who asks often.
-  FederationLook Look() ABSL_LOCKS_EXCLUDED(mu_);
+  FederationSnapshot Snapshot() ABSL_LOCKS_EXCLUDED(mu_);
   // Asks all sites once more if the watch found them quiet, so `is_quiet` is
   // true now. Costs two round trips, and three seconds if a site has just died.
-  FederationLook LookNow() ABSL_LOCKS_EXCLUDED(mu_);
+  FederationSnapshot FreshSnapshot() ABSL_LOCKS_EXCLUDED(mu_);
 
   // --- What administrators ask for -------------------------------------------
 
@@ -186,7 +186,7 @@ class Membership : private PeerVerbs {
   // The watch.
   void Watch();
   void ReadFile();
-  void Found();
+  void FoundIfAlone();
   void JoinIfNeeded() ABSL_LOCKS_EXCLUDED(mu_);
   // Takes a new incarnation, once until it is in the map. For a site that was
   // removed as dead and is back: the others have written off what they sent to
@@ -233,8 +233,8 @@ class Membership : private PeerVerbs {
                                   peers::PutReply& reply) override;
   OpenedBatch OpenBatch(const PutPair& pair,
                         const peers::Batch& batch) override;
-  absl::Status Take(const PutPair& pair, const peers::Batch& batch,
-                    OpenedBatch opened, peers::PutReply& reply) override;
+  absl::Status StoreBatch(const PutPair& pair, const peers::Batch& batch,
+                          OpenedBatch opened, peers::PutReply& reply) override;
   void OnCut(const std::optional<storage::Peer>& from) override;
   absl::Status RefuseStream(absl::Status why) override;
   absl::Status Beat(const Caller& caller, const peers::BeatRequest& request,

@@ -60,7 +60,7 @@ absl::Status MoveEstimate::TakePages(const std::string& host, int64_t most,
       });
 }
 
-absl::StatusOr<MoveEstimate::PerByte> MoveEstimate::Look() const {
+absl::StatusOr<MoveEstimate::PerByte> MoveEstimate::PerByteNow() const {
   std::map<std::string, int64_t> hosts;  // How often; by key, as they are sent.
   for (const std::string& host : drawn_) ++hosts[host];
   std::mt19937_64 random = random_;

@@ -32,7 +32,7 @@ class MoveEstimate {
     double compressed = 1;     // What is left of a byte.
   };
   // Of all hosts that were added.
-  absl::StatusOr<PerByte> Look() const;
+  absl::StatusOr<PerByte> PerByteNow() const;
 
  private:
   // A run of the host's pages, at a random place.

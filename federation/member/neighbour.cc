@@ -184,8 +184,8 @@ void Neighbour::OnReceived(uint64_t urls, uint64_t pages,
   received_page_bytes_ += bytes.pages;
 }
 
-NeighbourLook Neighbour::Look() const {
-  NeighbourLook look;
+NeighbourSnapshot Neighbour::Snapshot() const {
+  NeighbourSnapshot look;
   look.sent = pump_.counts();
   look.received_batches = received_batches_;
   look.received_urls = received_urls_;

@@ -38,7 +38,7 @@ struct NeighbourParts {
   std::function<absl::Time()> steady_now;
 };
 
-struct NeighbourLook {
+struct NeighbourSnapshot {
   // Heard of lately: it called, or answered.
   bool is_alive = false;
   // It answered the last beat. Of a site that was away, that comes after its
@@ -79,7 +79,7 @@ class Neighbour {
   // One beat now, in the caller's thread.
   absl::Status Beat() ABSL_LOCKS_EXCLUDED(mu_);
 
-  NeighbourLook Look() const ABSL_LOCKS_EXCLUDED(mu_);
+  NeighbourSnapshot Snapshot() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   absl::Status CheckReply(const peers::Greeting& asked,

@@ -72,7 +72,7 @@ absl::Status RegistrarMap::CompareAndSwap(const Map& expected,
   std::shared_ptr<const MapView> view = maps_.view();
   if (view == nullptr) return InNoFederation();
   if (IsRegistrar(*view)) {
-    return Take(expected.term(), expected.epoch(), next).status();
+    return ReplaceMap(expected.term(), expected.epoch(), next).status();
   }
   auto registrar = Registrar(*view);
   if (!registrar.ok()) return registrar.status();
@@ -99,9 +99,9 @@ absl::StatusOr<Map> RegistrarMap::Watch(const Map& known,
   return maps_.Await(view, at_most)->map();
 }
 
-absl::StatusOr<Map> RegistrarMap::Take(uint64_t expected_term,
-                                       uint64_t expected_epoch,
-                                       const Map& next) {
+absl::StatusOr<Map> RegistrarMap::ReplaceMap(uint64_t expected_term,
+                                             uint64_t expected_epoch,
+                                             const Map& next) {
   storage::MutexLock one_at_a_time(&take_mu_);
   parts_.ask_neighbours();
   const std::shared_ptr<const MapView> view = maps_.view();

@@ -39,8 +39,9 @@ class RegistrarMap : public MapKeeper {
   // kFailedPrecondition: another site is the registrar; or this one was
   // restored, and has not joined again: then it takes nothing but that.
   // kAborted: the map is no longer the one that the caller changed.
-  absl::StatusOr<Map> Take(uint64_t expected_term, uint64_t expected_epoch,
-                           const Map& next) ABSL_LOCKS_EXCLUDED(take_mu_);
+  absl::StatusOr<Map> ReplaceMap(uint64_t expected_term,
+                                 uint64_t expected_epoch, const Map& next)
+      ABSL_LOCKS_EXCLUDED(take_mu_);
 
  private:
   // kUnavailable, kFailedPrecondition: there is none to be asked.

@@ -118,9 +118,9 @@ class Service final : public peers::Peers::Service {
 
 }  // namespace
 
-class PeerServer::Parts {
+class PeerServer::Members {
  public:
-  Parts(const PeerServerSettings& settings, PeerVerbs& verbs)
+  Members(const PeerServerSettings& settings, PeerVerbs& verbs)
       : service_(settings, verbs) {}
 
   absl::Status Start(const PeerServerSettings& settings) {
@@ -174,18 +174,18 @@ class PeerServer::Parts {
   std::unique_ptr<grpc::Server> server_ ABSL_GUARDED_BY(mu_);
 };
 
-PeerServer::PeerServer(std::unique_ptr<Parts> parts)
-    : parts_(std::move(parts)) {}
+PeerServer::PeerServer(std::unique_ptr<Members> members)
+    : members_(std::move(members)) {}
 PeerServer::~PeerServer() { Stop(absl::ZeroDuration()); }
 
 absl::StatusOr<std::unique_ptr<PeerServer>> PeerServer::Start(
     const PeerServerSettings& settings, PeerVerbs& verbs) {
-  auto parts = std::make_unique<Parts>(settings, verbs);
-  if (absl::Status s = parts->Start(settings); !s.ok()) return s;
-  return std::unique_ptr<PeerServer>(new PeerServer(std::move(parts)));
+  auto members = std::make_unique<Members>(settings, verbs);
+  if (absl::Status s = members->Start(settings); !s.ok()) return s;
+  return std::unique_ptr<PeerServer>(new PeerServer(std::move(members)));
 }
 
-void PeerServer::Stop(absl::Duration grace) { parts_->Stop(grace); }
-int PeerServer::port() const { return parts_->port(); }
+void PeerServer::Stop(absl::Duration grace) { members_->Stop(grace); }
+int PeerServer::port() const { return members_->port(); }
 
 }  // namespace gannet::federation

@@ -42,9 +42,9 @@ class PeerServer {
   int port() const;
 
  private:
-  class Parts;
-  explicit PeerServer(std::unique_ptr<Parts> parts);
-  const std::unique_ptr<Parts> parts_;
+  class Members;
+  explicit PeerServer(std::unique_ptr<Members> parts);
+  const std::unique_ptr<Members> members_;
 };
 
 }  // namespace gannet::federation

@@ -42,8 +42,9 @@ class PeerVerbs {
   virtual OpenedBatch OpenBatch(const PutPair& pair,
                                 const peers::Batch& batch) = 0;
   // The batch that was opened, on the disk when this returns.
-  virtual absl::Status Take(const PutPair& pair, const peers::Batch& batch,
-                            OpenedBatch opened, peers::PutReply& reply) = 0;
+  virtual absl::Status StoreBatch(const PutPair& pair,
+                                  const peers::Batch& batch, OpenedBatch opened,
+                                  peers::PutReply& reply) = 0;
   // A stream has ended without a status from the sender: the other side
   // stopped, the line broke, or it sent what was not even a message (too large,
   // no protobuf).

@@ -46,7 +46,7 @@ absl::Status PutSession::ReadAll() {
 
 absl::Status PutSession::TakeAll() {
   while (std::optional<Arrival> arrival = Next()) {
-    const absl::StatusOr<bool> is_told = Take(*std::move(arrival));
+    const absl::StatusOr<bool> is_told = StoreArrival(*std::move(arrival));
     if (is_told.ok() && *is_told) continue;
     StopAccepting();
     if (is_told.ok()) break;  // The stream has ended; the reader will see it.
@@ -98,10 +98,10 @@ std::optional<PutSession::Arrival> PutSession::Next() {
   return std::exchange(next_, std::nullopt);
 }
 
-absl::StatusOr<bool> PutSession::Take(Arrival arrival) {
+absl::StatusOr<bool> PutSession::StoreArrival(Arrival arrival) {
   peers::PutReply reply;
-  const absl::Status status = verbs_.Take(pair_, arrival.request.batch(),
-                                          std::move(arrival.opened), reply);
+  const absl::Status status = verbs_.StoreBatch(
+      pair_, arrival.request.batch(), std::move(arrival.opened), reply);
   if (status.ok()) {
     last_ = reply.last();
     return stream_.Write(reply);

@@ -55,7 +55,7 @@ class PutSession {
   // Nothing: no more will come.
   std::optional<Arrival> Next() ABSL_LOCKS_EXCLUDED(mu_);
   // False: the sender could not be told.
-  absl::StatusOr<bool> Take(Arrival arrival);
+  absl::StatusOr<bool> StoreArrival(Arrival arrival);
   void StopAccepting() ABSL_LOCKS_EXCLUDED(mu_);
   void WaitForReader() ABSL_LOCKS_EXCLUDED(mu_);
 

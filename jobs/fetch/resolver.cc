@@ -214,7 +214,7 @@ void Resolver::StartWaiting() {
   if (starting_) return;
   starting_ = true;
   while (!waiting_.empty() && in_flight_ < settings_.max_in_flight &&
-         tokens_.Take(now_())) {
+         tokens_.TakeToken(now_())) {
     const Waiting next = std::move(waiting_.front());
     waiting_.pop_front();
     Ask(next.host, next.family);

@@ -16,14 +16,14 @@ class TokenBucket {
       : per_second_(per_second), burst_(std::max(burst, 1.0)) {}
 
   // Spends a token if there is one.
-  bool Take(absl::Time now) {
+  bool TakeToken(absl::Time now) {
     if (per_second_ <= 0) return true;
     Earn(now);
     if (tokens_ < 1) return false;
     tokens_ -= 1;
     return true;
   }
-  // When Take() will succeed: `now` or later.
+  // When TakeToken() will succeed: `now` or later.
   absl::Time NextToken(absl::Time now) const {
     if (per_second_ <= 0) return now;
     TokenBucket then = *this;

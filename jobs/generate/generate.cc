@@ -11,10 +11,10 @@ namespace {
 
 // Lets deferred URLs in; those of another site go to its outbox.
 absl::Status LetIn(storage::CrawlDb& crawl_db, const GenerateSettings& settings,
-                   absl::Time now, std::vector<storage::Found> waiting) {
+                   absl::Time now, std::vector<storage::FoundUrl> waiting) {
   std::vector<storage::PageKey> here;
   std::vector<std::pair<storage::SiteId, storage::PageKey>> elsewhere;
-  for (storage::Found& url : waiting) {
+  for (storage::FoundUrl& url : waiting) {
     std::optional<storage::SiteId> owner;
     if (settings.map != nullptr) {
       const federation::Ownership ownership(*settings.map);
@@ -51,7 +51,7 @@ absl::StatusOr<bool> HasWork(storage::CrawlDb& crawl_db,
         crawl_db.frontier().Top(1, 1, settings.may_crawl);
     if (!top.ok()) return top.status();
     if (!top->pages.empty()) return true;
-    absl::StatusOr<std::vector<storage::Found>> waiting =
+    absl::StatusOr<std::vector<storage::FoundUrl>> waiting =
         crawl_db.waiting().TopDeferred(settings.width);
     if (!waiting.ok()) return waiting.status();
     if (waiting->empty()) {

@@ -16,14 +16,14 @@ Contest::Contest(storage::CrawlDb& crawl_db, Routes& routes,
 }
 
 absl::Status Contest::AddDeferred(size_t batch) {
-  absl::StatusOr<std::vector<storage::Found>> best =
+  absl::StatusOr<std::vector<storage::FoundUrl>> best =
       crawl_db_.waiting().TopDeferred(static_cast<size_t>(places_));
   if (!best.ok()) return best.status();
   std::sort(best->begin(), best->end(), [](const auto& a, const auto& b) {
     return a.page.bytes < b.page.bytes;
   });
   // They bring no cash but what waits deferred.
-  for (storage::Found& url : *best) url.cash = 0;
+  for (storage::FoundUrl& url : *best) url.cash = 0;
   for (size_t from = 0; from < best->size(); from += batch) {
     const auto urls = absl::MakeConstSpan(*best).subspan(from, batch);
     auto cash = crawl_db_.waiting().CashOfNew(urls);
@@ -37,7 +37,7 @@ absl::Status Contest::AddDeferred(size_t batch) {
   return absl::OkStatus();
 }
 
-absl::Status Contest::Add(absl::Span<const storage::Found> targets) {
+absl::Status Contest::Add(absl::Span<const storage::FoundUrl> targets) {
   if (places_ == 0) return absl::OkStatus();  // No URL need be looked up.
   auto cash = crawl_db_.waiting().CashOfNew(targets);
   if (!cash.ok()) return cash.status();

@@ -35,7 +35,7 @@ class Contest {
   // REQUIRES: before the first Add.
   absl::Status AddDeferred(size_t batch);
   // Targets of the round. REQUIRES: in key order, over all calls.
-  absl::Status Add(absl::Span<const storage::Found> targets);
+  absl::Status Add(absl::Span<const storage::FoundUrl> targets);
   // Of each way.
   absl::StatusOr<std::vector<AdmissionBar::Height>> Find();
 

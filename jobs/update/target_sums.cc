@@ -49,8 +49,9 @@ size_t TargetSums::FirstAfter(std::string_view key) const {
   return static_cast<size_t>(it - sorted_.begin());
 }
 
-std::vector<storage::Found> TargetSums::Batch(size_t from, size_t most) const {
-  std::vector<storage::Found> batch;
+std::vector<storage::FoundUrl> TargetSums::Batch(size_t from,
+                                                 size_t most) const {
+  std::vector<storage::FoundUrl> batch;
   size_t end = from + std::min(most, sorted_.size() - from);
   if (end < sorted_.size()) {
     const std::string_view host = storage::HostPartOf(sorted_[end].first);

@@ -43,7 +43,7 @@ class TargetSums {
   // The number of the first whose key is greater.
   size_t FirstAfter(std::string_view key) const;
   // Ends with the last target of a host, unless one host has more than `most`.
-  std::vector<storage::Found> Batch(size_t from, size_t most) const;
+  std::vector<storage::FoundUrl> Batch(size_t from, size_t most) const;
 
  private:
   struct Sum {

@@ -179,7 +179,7 @@ class Updater {
   absl::Status Compete(const TargetSums& targets) {
     for (size_t next = FirstUnsettled(targets); next < targets.size();) {
       if (stop_) return Stopped();
-      const std::vector<storage::Found> batch =
+      const std::vector<storage::FoundUrl> batch =
           targets.Batch(next, settings_.batch);
       if (absl::Status s = contest_.Add(batch); !s.ok()) return s;
       next += batch.size();
@@ -222,7 +222,8 @@ class Updater {
     view_.settled = 0;
     while (next < targets.size()) {
       if (stop_) return Stopped();
-      std::vector<storage::Found> found = targets.Batch(next, settings_.batch);
+      std::vector<storage::FoundUrl> found =
+          targets.Batch(next, settings_.batch);
       const size_t size = found.size();
       storage::Settlement batch;
       batch.cursor = found.back().page.bytes;
@@ -245,10 +246,10 @@ class Updater {
   }
 
   // Each into the part of the batch where it belongs.
-  absl::Status Route(std::vector<storage::Found> found,
+  absl::Status Route(std::vector<storage::FoundUrl> found,
                      storage::Settlement& batch) {
-    std::vector<storage::Found> elsewhere;
-    for (storage::Found& url : found) {
+    std::vector<storage::FoundUrl> elsewhere;
+    for (storage::FoundUrl& url : found) {
       const size_t way = routes_.WayOf(url.page.bytes);
       if (way == Routes::kHere) {
         batch.local.push_back(std::move(url));
@@ -267,7 +268,7 @@ class Updater {
         crawl_db_.waiting().CashOfNew(elsewhere);  // With what waits for it.
     if (!cash.ok()) return cash.status();
     for (size_t i = 0; i < elsewhere.size(); ++i) {
-      storage::Found& url = elsewhere[i];
+      storage::FoundUrl& url = elsewhere[i];
       const size_t way = routes_.WayOf(url.page.bytes);
       if (!(*cash)[i].has_value() && crawl_db_.blocks().IsBlocked(url.page)) {
         batch.dropped.push_back({storage::kBlockedByOperator, url.cash, 1});
@@ -292,13 +293,13 @@ class Updater {
   // by now, or their hosts are full, or nothing is left for their site; how
   // many are looked at is bounded, too.
   absl::Status FillQuota() {
-    std::optional<storage::Found> last;
+    std::optional<storage::FoundUrl> last;
     const std::vector<int64_t> places = Places();
     for (int64_t most =
              4 * std::accumulate(places.begin(), places.end(), int64_t{0});
          most > 0 && HasRoom() && crawl_db_.totals().deferred_urls > 0;) {
       if (stop_) return Stopped();
-      absl::StatusOr<std::vector<storage::Found>> best =
+      absl::StatusOr<std::vector<storage::FoundUrl>> best =
           crawl_db_.waiting().TopDeferred(
               std::min<size_t>(static_cast<size_t>(most), settings_.batch),
               last);
@@ -317,11 +318,11 @@ class Updater {
   }
 
   // As many of these as there is room for.
-  absl::Status LetIn(std::vector<storage::Found>& best) {
+  absl::Status LetIn(std::vector<storage::FoundUrl>& best) {
     std::vector<storage::PageKey> here;
     std::vector<std::pair<storage::SiteId, storage::PageKey>> elsewhere;
     const auto room = static_cast<size_t>(Room());
-    for (storage::Found& url : best) {
+    for (storage::FoundUrl& url : best) {
       const size_t way = routes_.WayOf(url.page.bytes);
       if (way == Routes::kHere) {
         if (here.size() < room) here.push_back(std::move(url.page));

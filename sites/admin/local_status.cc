@@ -68,7 +68,7 @@ absl::Status LocalAdmin::GetStatus(const admin::GetStatusRequest&,
   std::error_code none;
   const auto space = std::filesystem::space(config()->site.data, none);
   if (!none) reply.set_free_bytes(space.available);
-  if (rounds_ != nullptr) *reply.mutable_agent() = rounds_->Look();
+  if (rounds_ != nullptr) *reply.mutable_agent() = rounds_->Status();
   if (FederationControl* federation = federation_) federation->AddTo(reply);
   return absl::OkStatus();
 }

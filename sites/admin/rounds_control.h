@@ -15,7 +15,7 @@ class RoundsControl {
   virtual ~RoundsControl() = default;
 
   // Cheap: asked with every status.
-  virtual admin::AgentStatus Look() = 0;
+  virtual admin::AgentStatus Status() = 0;
 
   // The verbs of Admin with these names.
   virtual absl::Status Run(const admin::RunRoundsRequest& request,

@@ -57,9 +57,9 @@ std::shared_ptr<grpc::ServerCredentials> TcpCredentials(const TlsSection& tls) {
 
 }  // namespace
 
-class AdminServer::Parts {
+class AdminServer::Members {
  public:
-  Parts(AgentSocket socket, Admin& admin)
+  Members(AgentSocket socket, Admin& admin)
       : socket_(std::move(socket)), service_(admin) {}
 
   absl::Status Start(const AdminServerSettings& settings, AdminCalls& calls,
@@ -75,8 +75,8 @@ class AdminServer::Parts {
   std::unique_ptr<grpc::Server> server_ ABSL_GUARDED_BY(mu_);
 };
 
-absl::Status AdminServer::Parts::Start(const AdminServerSettings& settings,
-                                       AdminCalls& calls, Log& log) {
+absl::Status AdminServer::Members::Start(const AdminServerSettings& settings,
+                                         AdminCalls& calls, Log& log) {
   const absl::StatusOr<std::string> socket = socket_.Prepare();
   if (!socket.ok()) return socket.status();
   grpc::EnableDefaultHealthCheckService(true);
@@ -123,7 +123,7 @@ absl::Status AdminServer::Parts::Start(const AdminServerSettings& settings,
   return absl::OkStatus();
 }
 
-void AdminServer::Parts::Stop(absl::Duration grace) {
+void AdminServer::Members::Stop(absl::Duration grace) {
   std::unique_ptr<grpc::Server> server;
   {
     storage::MutexLock lock(&mu_);
@@ -138,8 +138,8 @@ void AdminServer::Parts::Stop(absl::Duration grace) {
   (void)socket_.Remove();
 }
 
-AdminServer::AdminServer(std::unique_ptr<Parts> parts)
-    : parts_(std::move(parts)) {}
+AdminServer::AdminServer(std::unique_ptr<Members> members)
+    : members_(std::move(members)) {}
 
 AdminServer::~AdminServer() { Stop(absl::Seconds(1)); }
 
@@ -149,12 +149,12 @@ absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(
   KeepGrpc();
   absl::StatusOr<AgentSocket> socket = AgentSocket::In(settings.data_folder);
   if (!socket.ok()) return socket.status();
-  auto parts = std::make_unique<Parts>(*std::move(socket), admin);
-  if (absl::Status s = parts->Start(settings, calls, log); !s.ok()) return s;
-  return std::unique_ptr<AdminServer>(new AdminServer(std::move(parts)));
+  auto members = std::make_unique<Members>(*std::move(socket), admin);
+  if (absl::Status s = members->Start(settings, calls, log); !s.ok()) return s;
+  return std::unique_ptr<AdminServer>(new AdminServer(std::move(members)));
 }
 
-void AdminServer::Stop(absl::Duration grace) { parts_->Stop(grace); }
-int AdminServer::port() const { return parts_->port(); }
+void AdminServer::Stop(absl::Duration grace) { members_->Stop(grace); }
+int AdminServer::port() const { return members_->port(); }
 
 }  // namespace gannet::sites

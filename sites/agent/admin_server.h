@@ -44,9 +44,9 @@ class AdminServer {
   int port() const;  // Of the address; 0 without.
 
  private:
-  class Parts;
-  explicit AdminServer(std::unique_ptr<Parts> parts);
-  const std::unique_ptr<Parts> parts_;
+  class Members;
+  explicit AdminServer(std::unique_ptr<Members> parts);
+  const std::unique_ptr<Members> members_;
 };
 
 }  // namespace gannet::sites

@@ -47,11 +47,11 @@ void LogNotices(PreparedRounds& prepared, Log& log) {
 
 }  // namespace
 
-class Agent::Parts {
+class Agent::Members {
  public:
-  Parts(AgentSettings settings, PreparedRounds prepared,
-        std::unique_ptr<SiteFederation> federation, storage::SiteStore& store,
-        Log& log)
+  Members(AgentSettings settings, PreparedRounds prepared,
+          std::unique_ptr<SiteFederation> federation, storage::SiteStore& store,
+          Log& log)
       : settings_(std::move(settings)),
         store_(store),
         log_(log),
@@ -70,7 +70,7 @@ class Agent::Parts {
     reload_.set_successful(true);
     *reload_.mutable_last_success() = ToMessage(absl::Now());
   }
-  ~Parts();
+  ~Members();
 
   absl::Status Start();
   Admin& admin() { return admin_; }
@@ -81,7 +81,7 @@ class Agent::Parts {
 
  private:
   RoundRunnerSettings RunnerSettings();
-  void AddToLook(admin::AgentStatus& status) ABSL_LOCKS_EXCLUDED(mu_);
+  void AddToStatus(admin::AgentStatus& status) ABSL_LOCKS_EXCLUDED(mu_);
   absl::Status TakeUp(const SiteConfig& file, admin::Reloaded& reply);
 
   const AgentSettings settings_;
@@ -103,14 +103,14 @@ class Agent::Parts {
   absl::Time looked_at_certificate_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
 };
 
-RoundRunnerSettings Agent::Parts::RunnerSettings() {
+RoundRunnerSettings Agent::Members::RunnerSettings() {
   RoundRunnerSettings runner;
   runner.data_folder = settings_.config.site.data;
   runner.version = settings_.version;
   runner.schedule = settings_.config.crawl.schedule;
   runner.stall = settings_.config.crawl.time_limit + kStallMargin;
-  runner.add_to_look = [this](admin::AgentStatus& status) {
-    AddToLook(status);
+  runner.add_to_status = [this](admin::AgentStatus& status) {
+    AddToStatus(status);
   };
   runner.site_status = [this](admin::Status& status) {
     (void)admin_.GetStatus({}, status);
@@ -119,7 +119,7 @@ RoundRunnerSettings Agent::Parts::RunnerSettings() {
   return runner;
 }
 
-absl::Status Agent::Parts::Start() {
+absl::Status Agent::Members::Start() {
   const SiteConfig& config = settings_.config;
   auto server = AdminServer::Start({.data_folder = config.site.data,
                                     .address = config.listen.admin,
@@ -150,7 +150,7 @@ absl::Status Agent::Parts::Start() {
 }
 
 // Rounds and callers are stopped in parallel: each takes some seconds.
-Agent::Parts::~Parts() {
+Agent::Members::~Members() {
   std::thread servers([this] {
     http_.reset();
     if (server_ != nullptr) server_->Stop(kGrace);
@@ -160,7 +160,7 @@ Agent::Parts::~Parts() {
   if (federation_ != nullptr) federation_->CountPagesBy(nullptr);
 }
 
-void Agent::Parts::AddToLook(admin::AgentStatus& status) {
+void Agent::Members::AddToStatus(admin::AgentStatus& status) {
   for (const auto& [method, counts] : calls_.counts()) {
     (*status.mutable_admin_requests())[method] = counts.requests;
     (*status.mutable_admin_request_failures())[method] = counts.failures;
@@ -180,12 +180,12 @@ void Agent::Parts::AddToLook(admin::AgentStatus& status) {
   }
 }
 
-absl::Status Agent::Parts::Healthy() {
+absl::Status Agent::Members::Healthy() {
   if (runner_.ShowsLife()) return absl::OkStatus();
   return absl::UnavailableError("the thread that runs rounds hangs");
 }
 
-absl::Status Agent::Parts::MustRestart() {
+absl::Status Agent::Members::MustRestart() {
   absl::Status broken = store_.Broken();
   if (absl::IsResourceExhausted(broken) && !rounds_.HasRoom()) {
     return absl::OkStatus();  // It would only fail again.
@@ -193,8 +193,8 @@ absl::Status Agent::Parts::MustRestart() {
   return broken;
 }
 
-absl::Status Agent::Parts::TakeUp(const SiteConfig& file,
-                                  admin::Reloaded& reply) {
+absl::Status Agent::Members::TakeUp(const SiteConfig& file,
+                                    admin::Reloaded& reply) {
   ConfigChange change = ChangeConfig(*admin_.config(), file);
   absl::StatusOr<PreparedRounds> prepared = settings_.prepare(change.config);
   if (!prepared.ok()) return prepared.status();
@@ -214,7 +214,7 @@ absl::Status Agent::Parts::TakeUp(const SiteConfig& file,
   return absl::OkStatus();
 }
 
-absl::Status Agent::Parts::Reload(admin::Reloaded& reply) {
+absl::Status Agent::Members::Reload(admin::Reloaded& reply) {
   storage::MutexLock one_at_a_time(&reload_mu_);
   absl::StatusOr<SiteConfig> file = settings_.read_config();
   const absl::Status status = file.ok() ? TakeUp(*file, reply) : file.status();
@@ -232,7 +232,7 @@ absl::Status Agent::Parts::Reload(admin::Reloaded& reply) {
   return absl::InvalidArgumentError(status.message());
 }
 
-Agent::Agent(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Agent::Agent(std::unique_ptr<Members> members) : members_(std::move(members)) {}
 Agent::~Agent() = default;
 
 absl::StatusOr<std::unique_ptr<Agent>> Agent::Start(AgentSettings settings,
@@ -247,22 +247,22 @@ absl::StatusOr<std::unique_ptr<Agent>> Agent::Start(AgentSettings settings,
     if (!started.ok()) return started.status();
     federation = *std::move(started);
   }
-  auto parts =
-      std::make_unique<Parts>(std::move(settings), *std::move(prepared),
-                              std::move(federation), store, log);
-  if (absl::Status s = parts->Start(); !s.ok()) return s;
-  return std::unique_ptr<Agent>(new Agent(std::move(parts)));
+  auto members =
+      std::make_unique<Members>(std::move(settings), *std::move(prepared),
+                                std::move(federation), store, log);
+  if (absl::Status s = members->Start(); !s.ok()) return s;
+  return std::unique_ptr<Agent>(new Agent(std::move(members)));
 }
 
-Admin& Agent::admin() { return parts_->admin(); }
+Admin& Agent::admin() { return members_->admin(); }
 absl::Status Agent::Reload(admin::Reloaded& reply) {
-  return parts_->Reload(reply);
+  return members_->Reload(reply);
 }
-absl::Status Agent::Healthy() { return parts_->Healthy(); }
-absl::Status Agent::MustRestart() { return parts_->MustRestart(); }
+absl::Status Agent::Healthy() { return members_->Healthy(); }
+absl::Status Agent::MustRestart() { return members_->MustRestart(); }
 
 std::string Agent::OneLine() {
-  const admin::AgentStatus look = parts_->runner().Look();
+  const admin::AgentStatus look = members_->runner().Status();
   if (look.has_progress()) {
     const admin::Progress& progress = look.progress();
     return fmt::format("round {}, {}: {} of {} pages", progress.round(),

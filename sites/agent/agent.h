@@ -60,9 +60,9 @@ class Agent {
   std::string OneLine();
 
  private:
-  class Parts;
-  explicit Agent(std::unique_ptr<Parts> parts);
-  const std::unique_ptr<Parts> parts_;
+  class Members;
+  explicit Agent(std::unique_ptr<Members> parts);
+  const std::unique_ptr<Members> members_;
 };
 
 }  // namespace gannet::sites

@@ -12,7 +12,7 @@ namespace gannet::sites {
 namespace {
 
 using federation::Map;
-using federation::NeighbourLook;
+using federation::NeighbourSnapshot;
 using proto::MapSite;
 
 const char* StateName(MapSite::State state) {
@@ -43,7 +43,7 @@ void AddCondition(const peers::Condition& condition,
   site.set_idle(condition.is_idle());
 }
 
-void AddLook(const NeighbourLook& look, admin::FederationSite& site) {
+void AddSnapshot(const NeighbourSnapshot& look, admin::FederationSite& site) {
   site.set_alive(look.is_alive);
   site.set_epoch(look.epoch);
   if (look.condition.has_value()) AddCondition(*look.condition, site);
@@ -64,7 +64,7 @@ void AddLook(const NeighbourLook& look, admin::FederationSite& site) {
   site.set_error(Utf8(look.error));
 }
 
-void AddHandOff(const federation::FederationLook& look,
+void AddHandOff(const federation::FederationSnapshot& look,
                 admin::FederationState& reply) {
   const Map& map = look.view->map();
   if (!federation::IsHandingOff(map)) return;
@@ -95,7 +95,7 @@ void AddHandOff(const federation::FederationLook& look,
 
 }  // namespace
 
-void ToMessage(const federation::FederationLook& look,
+void ToMessage(const federation::FederationSnapshot& look,
                const std::map<storage::SiteId, int64_t>& outbox_urls,
                admin::FederationState& reply) {
   const federation::MapView& view = *look.view;
@@ -150,7 +150,7 @@ void ToMessage(const federation::FederationLook& look,
       AddCondition(look.self, site);
     } else if (const auto at = look.neighbours.find(from.id());
                at != look.neighbours.end()) {
-      AddLook(at->second, site);
+      AddSnapshot(at->second, site);
     }
     site.set_lag(newest - std::min(newest, site.epoch()));
   }

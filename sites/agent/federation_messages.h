@@ -9,7 +9,7 @@
 namespace gannet::sites {
 
 // REQUIRES: look.view is not null.
-void ToMessage(const federation::FederationLook& look,
+void ToMessage(const federation::FederationSnapshot& look,
                const std::map<storage::SiteId, int64_t>& outbox_urls,
                admin::FederationState& reply);
 

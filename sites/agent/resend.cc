@@ -120,10 +120,10 @@ absl::Status Resend::Walk(const federation::MapHolder& maps, const List& list,
       return false;
     }
     const storage::SiteId self{view->self()->id()};
-    std::vector<storage::Found> mine;
-    std::vector<std::pair<storage::SiteId, storage::Found>> others;
+    std::vector<storage::FoundUrl> mine;
+    std::vector<std::pair<storage::SiteId, storage::FoundUrl>> others;
     for (const auto& [page, redirects] : batch) {
-      storage::Found url;
+      storage::FoundUrl url;
       url.page = page;
       url.depth = kDepth;
       url.redirects = redirects;

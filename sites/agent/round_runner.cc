@@ -335,7 +335,7 @@ admin::RoundsState RoundRunner::State() {
   return state;
 }
 
-admin::AgentStatus RoundRunner::Look() {
+admin::AgentStatus RoundRunner::Status() {
   admin::AgentStatus status;
   const jobs::ProgressView view = job_.view();
   jobs::RunSummary lifetime = job_.lifetime();
@@ -366,7 +366,7 @@ admin::AgentStatus RoundRunner::Look() {
       (*status.mutable_last_phase_seconds())[phase] = seconds;
     }
   }
-  if (settings_.add_to_look) settings_.add_to_look(status);
+  if (settings_.add_to_status) settings_.add_to_status(status);
   return status;
 }
 

@@ -59,8 +59,8 @@ struct RoundRunnerSettings {
   absl::Duration stall = absl::Minutes(45);
   std::function<absl::Time()> now = [] { return absl::Now(); };
   std::function<absl::Time()> steady_now = jobs::SteadyNow;  // Never jumps.
-  // What the agent adds to Look(): calls, certificates.
-  std::function<void(admin::AgentStatus&)> add_to_look;
+  // What the agent adds to Status(): calls, certificates.
+  std::function<void(admin::AgentStatus&)> add_to_status;
   // The site's status, for the last message of Run().
   std::function<void(admin::Status&)> site_status;
   std::function<absl::Status(admin::Reloaded&)> reload;
@@ -85,7 +85,7 @@ class RoundRunner : public RoundsControl {
   // False if the thread hangs: what a watchdog asks, every few seconds.
   bool ShowsLife() ABSL_LOCKS_EXCLUDED(mu_);
 
-  admin::AgentStatus Look() override;
+  admin::AgentStatus Status() override;
   absl::Status Run(const admin::RunRoundsRequest& request,
                    const Sink<admin::RunProgress>& sink) override;
   absl::Status Stop(admin::RoundsState& reply) override;

@@ -68,7 +68,7 @@ class Herald {
     const absl::Duration pause =
         std::min(kLook, manager_.alive_every().value_or(kLook));
     for (;;) {
-      Look();
+      FeedServiceManager();
       absl::Status must_restart = agent_.MustRestart();
       storage::MutexLock lock(&mu_);
       must_restart_ = std::move(must_restart);
@@ -77,7 +77,7 @@ class Herald {
     }
   }
 
-  void Look() {
+  void FeedServiceManager() {
     const absl::Time now = jobs::SteadyNow();
     const std::optional<absl::Duration> every = manager_.alive_every();
     if (every.has_value() && now >= next_alive_) {

@@ -62,7 +62,7 @@ class PageRate {
     fetched_ = std::move(fetched);
   }
 
-  double Look() ABSL_LOCKS_EXCLUDED(mu_) {
+  double Now() ABSL_LOCKS_EXCLUDED(mu_) {
     const absl::Time now = jobs::SteadyNow();
     storage::MutexLock lock(&mu_);
     if (!fetched_) return 0;
@@ -119,12 +119,12 @@ proto::MapRules RulesOf(const SiteConfig& config) {
   return rules;
 }
 
-class SiteFederation::Parts {
+class SiteFederation::Members {
  public:
-  Parts(const SiteConfig& config, storage::SiteStore& store, Log& log)
+  Members(const SiteConfig& config, storage::SiteStore& store, Log& log)
       : config(config), store(store), log(log) {}
   // What is sent again asks the membership.
-  ~Parts() {
+  ~Members() {
     if (resend != nullptr) resend->End();
     // If saving fails, some URLs are sent once more.
     if (sent != nullptr) (void)sent->Save(/*at_once=*/true);
@@ -134,7 +134,7 @@ class SiteFederation::Parts {
   void OnStranger(const absl::Status& why) ABSL_LOCKS_EXCLUDED(mu);
   absl::StatusOr<Map> MapNow() {
     const auto view = membership->maps().view();
-    if (view == nullptr) return InNoneYet(membership->Look().error);
+    if (view == nullptr) return InNoneYet(membership->Snapshot().error);
     return view->map();
   }
 
@@ -156,7 +156,7 @@ class SiteFederation::Parts {
 };
 
 // A scanner may connect thousands of times: a line a minute is enough.
-void SiteFederation::Parts::OnStranger(const absl::Status& why) {
+void SiteFederation::Members::OnStranger(const absl::Status& why) {
   ++refused_handshakes;
   const absl::Time now = jobs::SteadyNow();
   {
@@ -167,7 +167,7 @@ void SiteFederation::Parts::OnStranger(const absl::Status& why) {
   log.Warning("stranger_refused", {{"error", std::string(why.message())}});
 }
 
-absl::Status SiteFederation::Parts::Start() {
+absl::Status SiteFederation::Members::Start() {
   absl::Status lost;
   auto loaded = federation::SentUrls::Load(
       {.bytes = config.federation.cache,
@@ -224,7 +224,7 @@ absl::Status SiteFederation::Parts::Start() {
     resend->Begin(member.maps(), member.losses(),
                   [&member] { member.OnForeignPages(); });
   };
-  settings.pages_per_second = [this] { return page_rate.Look(); };
+  settings.pages_per_second = [this] { return page_rate.Now(); };
   settings.verify = [this](bool full) { return store.Verify(full); };
   settings.steady_now = jobs::SteadyNow;
   settings.note =
@@ -246,29 +246,30 @@ absl::Status SiteFederation::Parts::Start() {
   return absl::OkStatus();
 }
 
-SiteFederation::SiteFederation(std::unique_ptr<Parts> parts)
-    : parts_(std::move(parts)) {}
+SiteFederation::SiteFederation(std::unique_ptr<Members> members)
+    : members_(std::move(members)) {}
 SiteFederation::~SiteFederation() = default;
 
 absl::StatusOr<std::unique_ptr<SiteFederation>> SiteFederation::Start(
     const SiteConfig& config, storage::SiteStore& store, Log& log) {
   KeepGrpc();
-  auto parts = std::make_unique<Parts>(config, store, log);
-  if (absl::Status s = parts->Start(); !s.ok()) return s;
-  return std::unique_ptr<SiteFederation>(new SiteFederation(std::move(parts)));
+  auto members = std::make_unique<Members>(config, store, log);
+  if (absl::Status s = members->Start(); !s.ok()) return s;
+  return std::unique_ptr<SiteFederation>(
+      new SiteFederation(std::move(members)));
 }
 
 void SiteFederation::CountPagesBy(std::function<int64_t()> fetched_pages) {
-  parts_->page_rate.CountBy(std::move(fetched_pages));
+  members_->page_rate.CountBy(std::move(fetched_pages));
 }
 
-int SiteFederation::port() const { return parts_->membership->port(); }
+int SiteFederation::port() const { return members_->membership->port(); }
 
 // --- For the rounds
 // --------------------------------------------------------------
 
-jobs::FederationNow SiteFederation::Look() {
-  Membership& membership = *parts_->membership;
+jobs::FederationNow SiteFederation::Now() {
+  Membership& membership = *members_->membership;
   jobs::FederationNow now;
   now.map = membership.maps().view();
   if (now.map == nullptr) return now;
@@ -278,22 +279,22 @@ jobs::FederationNow SiteFederation::Look() {
   now.may_begin.Update(may_crawl.status());
   now.may_crawl = may_crawl.ok() ? *std::move(may_crawl)
                                  : [](std::string_view) { return false; };
-  parts_->sent->Follow(*now.map);
-  now.sent = &parts_->sent->cache();
+  members_->sent->Follow(*now.map);
+  now.sent = &members_->sent->cache();
   return now;
 }
 
 bool SiteFederation::IsOut() const {
-  const auto view = parts_->membership->maps().view();
+  const auto view = members_->membership->maps().view();
   return view != nullptr && view->self() == nullptr;
 }
 
-absl::Status SiteFederation::OnSettled() { return parts_->sent->Save(); }
+absl::Status SiteFederation::OnSettled() { return members_->sent->Save(); }
 
 federation::BatchBytes SiteFederation::TakeBytesSent() {
-  const federation::BatchBytes now = parts_->membership->bytes_sent();
+  const federation::BatchBytes now = members_->membership->bytes_sent();
   const federation::BatchBytes before =
-      std::exchange(parts_->reported_bytes, now);
+      std::exchange(members_->reported_bytes, now);
   // The counts of a neighbour that left are gone, so a sum may be smaller than
   // before.
   return {now.urls - std::min(now.urls, before.urls),
@@ -304,12 +305,12 @@ federation::BatchBytes SiteFederation::TakeBytesSent() {
 // ---------------------------------------------------------------
 
 void SiteFederation::AddTo(admin::Status& status) {
-  const auto view = parts_->membership->maps().view();
+  const auto view = members_->membership->maps().view();
   if (view == nullptr) return;
   status.set_epoch(view->map().epoch());
   status.clear_outbox();
   for (const auto& [site, urls] :
-       parts_->store.crawl_db().totals().outbox_urls) {
+       members_->store.crawl_db().totals().outbox_urls) {
     const proto::MapSite* named =
         federation::FindSite(view->map(), static_cast<uint32_t>(site));
     (*status.mutable_outbox())[named != nullptr
@@ -321,7 +322,7 @@ void SiteFederation::AddTo(admin::Status& status) {
 
 absl::Status SiteFederation::Block(std::string_view domain, bool undo) {
   const std::string name(domain);
-  return SayOfOthers(parts_->membership
+  return SayOfOthers(members_->membership
                          ->Change([&](const Map& map) {
                            return undo ? federation::Unblock(map, name)
                                        : federation::Block(map, name);
@@ -329,24 +330,24 @@ absl::Status SiteFederation::Block(std::string_view domain, bool undo) {
                          .status());
 }
 
-void SiteFederation::OnInjected() { parts_->membership->OnForeignPages(); }
+void SiteFederation::OnInjected() { members_->membership->OnForeignPages(); }
 
 absl::Status SiteFederation::Get(const admin::GetFederationRequest& request,
                                  admin::Federation& reply) {
-  const federation::FederationLook look = request.ask_all()
-                                              ? parts_->membership->LookNow()
-                                              : parts_->membership->Look();
+  const federation::FederationSnapshot look =
+      request.ask_all() ? members_->membership->FreshSnapshot()
+                        : members_->membership->Snapshot();
   admin::FederationState& state = *reply.mutable_federation();
   if (look.view == nullptr) {
-    state.set_self(parts_->config.site.name);
+    state.set_self(members_->config.site.name);
     state.set_error(Utf8(look.error));
     return absl::OkStatus();
   }
-  ToMessage(look, parts_->store.crawl_db().totals().outbox_urls, state);
-  const auto cache = parts_->sent->cache().counts();
+  ToMessage(look, members_->store.crawl_db().totals().outbox_urls, state);
+  const auto cache = members_->sent->cache().counts();
   state.set_sent_cache_lookups(static_cast<int64_t>(cache.lookups));
   state.set_sent_cache_hits(static_cast<int64_t>(cache.hits));
-  state.set_refused_handshakes(parts_->refused_handshakes);
+  state.set_refused_handshakes(members_->refused_handshakes);
   return absl::OkStatus();
 }
 
@@ -357,34 +358,34 @@ absl::Status SiteFederation::Change(
     return absl::InvalidArgumentError("'add' is for plans only");
   }
   absl::StatusOr<Map> next = absl::UnknownError("");
-  if (request.verb() == "join" && parts_->membership->MapIsAFile()) {
-    next = parts_->membership->MapWithSelf();
+  if (request.verb() == "join" && members_->membership->MapIsAFile()) {
+    next = members_->membership->MapWithSelf();
   } else if (request.verb() == "join") {
     if (!request.address().empty()) {
       absl::Status s = federation::CheckPeerAddress(request.address());
       if (!s.ok()) return s;
     }
-    if (absl::Status s = parts_->membership->JoinNow(request.address());
+    if (absl::Status s = members_->membership->JoinNow(request.address());
         !s.ok()) {
       return SayOfOthers(s);
     }
-    next = parts_->MapNow();
+    next = members_->MapNow();
   } else if (request.verb() == "rules") {
-    const proto::MapRules rules = RulesOf(parts_->config);
-    next = parts_->membership->Change(
+    const proto::MapRules rules = RulesOf(members_->config);
+    next = members_->membership->Change(
         [rules](const Map& map) { return federation::SetRules(map, rules); });
   } else if (request.verb() == "adopt") {
-    next = parts_->membership->Adopt();
+    next = members_->membership->Adopt();
   } else {
-    auto change = ToChange(request, parts_->config.site.name);
+    auto change = ToChange(request, members_->config.site.name);
     if (!change.ok()) return change.status();
-    next = parts_->membership->Change(*change);
+    next = members_->membership->Change(*change);
   }
   if (!next.ok()) return SayOfOthers(next.status());
   reply.set_epoch(next->epoch());
   reply.set_term(federation::TermNumber(next->term()));
   reply.set_moves(federation::IsHandingOff(*next));
-  if (parts_->membership->MapIsAFile()) {
+  if (members_->membership->MapIsAFile()) {
     reply.set_map(federation::MapToText(*next));
   }
   return absl::OkStatus();
@@ -392,11 +393,11 @@ absl::Status SiteFederation::Change(
 
 absl::Status SiteFederation::Plan(const admin::ChangeFederationRequest& request,
                                   admin::FederationPlan& reply) {
-  auto change = ToChange(request, parts_->config.site.name);
+  auto change = ToChange(request, members_->config.site.name);
   if (!change.ok()) return change.status();
-  const auto now = parts_->MapNow();
+  const auto now = members_->MapNow();
   if (!now.ok()) return now.status();
-  const auto plan = parts_->membership->MakePlan(*change);
+  const auto plan = members_->membership->MakePlan(*change);
   if (!plan.ok()) return plan.status();
   ToMessage(*plan, *now, reply);
   return absl::OkStatus();
@@ -404,7 +405,7 @@ absl::Status SiteFederation::Plan(const admin::ChangeFederationRequest& request,
 
 absl::Status SiteFederation::Verify(const admin::VerifyRequest& request,
                                     admin::Verification& reply) {
-  const auto checks = parts_->membership->VerifyAll(request.full());
+  const auto checks = members_->membership->VerifyAll(request.full());
   if (!checks.ok()) return checks.status();
   reply.set_ok(true);
   for (const federation::FederationCheck& check : *checks) {

@@ -1,7 +1,7 @@
 // SiteFederation is the site's part in the federation, made from its
 // configuration: federation/member with this site's certificates, rules and
 // store. Rounds ask it for the current map (jobs::FederationPart), operators
-// for everything else (FederationControl). Thread-safe, but for Look(),
+// for everything else (FederationControl). Thread-safe, but for Now(),
 // OnSettled() and TakeBytesSent(), which are the rounds' thread's.
 #pragma once
 
@@ -33,7 +33,7 @@ class SiteFederation : public FederationControl, public jobs::FederationPart {
   void CountPagesBy(std::function<int64_t()> fetched_pages);
   ~SiteFederation() override;
 
-  jobs::FederationNow Look() override;
+  jobs::FederationNow Now() override;
   bool IsOut() const override;
   absl::Status OnSettled() override;
   federation::BatchBytes TakeBytesSent() override;
@@ -53,9 +53,9 @@ class SiteFederation : public FederationControl, public jobs::FederationPart {
   int port() const;  // Of listen.peers.
 
  private:
-  class Parts;
-  explicit SiteFederation(std::unique_ptr<Parts> parts);
-  const std::unique_ptr<Parts> parts_;
+  class Members;
+  explicit SiteFederation(std::unique_ptr<Members> parts);
+  const std::unique_ptr<Members> members_;
 };
 
 }  // namespace gannet::sites

@@ -8,7 +8,7 @@
 namespace gannet::sites {
 namespace {
 
-std::vector<std::string> Parts(std::string_view key) {
+std::vector<std::string> Words(std::string_view key) {
   std::vector<std::string> parts;
   for (size_t dot; (dot = key.find('.')) != std::string_view::npos;) {
     parts.emplace_back(key.substr(0, dot));
@@ -24,7 +24,7 @@ std::string ConfigText(const SiteConfig& config) {
   std::string text;
   std::vector<std::string> open;  // The sections around the last key.
   for (const auto& [key, value] : SiteConfigValues(config)) {
-    const std::vector<std::string> parts = Parts(key);
+    const std::vector<std::string> parts = Words(key);
     size_t depth = 0;
     while (depth < open.size() && depth + 1 < parts.size() &&
            open[depth] == parts[depth]) {

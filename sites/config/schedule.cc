@@ -20,7 +20,7 @@ void SkipBlanks(std::string_view& text) {
 }
 
 // Takes the word off the front, if it stands there as a whole word.
-bool Take(std::string_view word, std::string_view& text) {
+bool SkipWord(std::string_view word, std::string_view& text) {
   if (!text.starts_with(word)) return false;
   const std::string_view rest = text.substr(word.size());
   if (!rest.empty() && absl::ascii_isalnum(rest[0])) return false;
@@ -33,17 +33,17 @@ bool Take(std::string_view word, std::string_view& text) {
 
 std::optional<Schedule> Schedule::Parse(std::string_view text) {
   if (text == "by-hand") return Schedule(Kind::kByHand, absl::ZeroDuration());
-  if (Take(kContinuous, text)) {
+  if (SkipWord(kContinuous, text)) {
     if (text.empty()) return Schedule();
     if (!text.starts_with(',')) return std::nullopt;
     text.remove_prefix(1);
     SkipBlanks(text);
-    if (!Take(kPause, text)) return std::nullopt;
+    if (!SkipWord(kPause, text)) return std::nullopt;
     const std::optional<absl::Duration> pause = ParseDuration(text);
     if (!pause.has_value() || *pause > kMost) return std::nullopt;
     return Schedule(Kind::kContinuous, *pause);
   }
-  if (Take(kEveryWord, text)) {
+  if (SkipWord(kEveryWord, text)) {
     const std::optional<absl::Duration> period = ParseDuration(text);
     if (!period.has_value() || *period < absl::Seconds(1) || *period > kMost) {
       return std::nullopt;

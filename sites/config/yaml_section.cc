@@ -12,7 +12,7 @@
 namespace gannet::sites {
 namespace {
 
-std::string Found(const YAML::Node& node) {
+std::string AsWritten(const YAML::Node& node) {
   switch (node.Type()) {
     case YAML::NodeType::Scalar: {
       std::string text = node.Scalar();
@@ -116,7 +116,7 @@ YamlSection::YamlSection(const YAML::Node& node, std::string path,
     problems_.Add(node.Mark(), path_,
                   fmt::format("found {}, allowed is a section of keys and "
                               "values",
-                              Found(node)));
+                              AsWritten(node)));
     return;
   }
   for (const auto& entry : node) {
@@ -128,7 +128,7 @@ YamlSection::YamlSection(const YAML::Node& node, std::string path,
     if (!entry.first.IsScalar()) {
       problems_.Add(entry.first.Mark(), path_,
                     fmt::format("found {} as a key, allowed is a word",
-                                Found(entry.first)));
+                                AsWritten(entry.first)));
     } else if (again) {
       problems_.Add(entry.first.Mark(), PathOf(key), "this key is there twice");
     } else {
@@ -152,8 +152,9 @@ YAML::Node YamlSection::Find(const char* key) {
 
 void YamlSection::Wrong(const char* key, const YAML::Node& node,
                         std::string_view allowed) {
-  problems_.Add(node.Mark(), PathOf(key),
-                fmt::format("found {}, allowed is {}", Found(node), allowed));
+  problems_.Add(
+      node.Mark(), PathOf(key),
+      fmt::format("found {}, allowed is {}", AsWritten(node), allowed));
 }
 
 std::optional<std::string> YamlSection::Scalar(const char* key,
@@ -307,7 +308,7 @@ void YamlSection::NotYet(const char* key, std::string_view neutral,
   }
   problems_.Add(node.Mark(), PathOf(key),
                 fmt::format("found {}, but {} not built yet; remove the key",
-                            Found(node), what));
+                            AsWritten(node), what));
 }
 
 void YamlSection::Pair(const char* key,

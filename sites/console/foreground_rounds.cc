@@ -54,7 +54,7 @@ admin::RoundsState ForegroundRounds::State() const {
   return state;
 }
 
-admin::AgentStatus ForegroundRounds::Look() {
+admin::AgentStatus ForegroundRounds::Status() {
   admin::AgentStatus status;
   status.set_pid(getpid());
   status.set_version(GANNET_VERSION);

@@ -28,7 +28,7 @@ class ForegroundRounds : public RoundsControl {
 
   Admin& admin() { return admin_; }
 
-  admin::AgentStatus Look() override;
+  admin::AgentStatus Status() override;
   absl::Status Run(const admin::RunRoundsRequest& request,
                    const Sink<admin::RunProgress>& sink) override;
   absl::Status Stop(admin::RoundsState& reply) override;

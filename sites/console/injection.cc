@@ -62,7 +62,7 @@ absl::Status CheckSources(const SiteConfig& config,
   return absl::InvalidArgumentError("no URL to begin with");
 }
 
-absl::Status Injection::Take(std::string_view url, const std::string& where) {
+absl::Status Injection::Add(std::string_view url, const std::string& where) {
   admin::InjectRequest::Seed& seed = *batch_.add_seeds();
   // Browsers read what is not UTF-8 in the same way.
   seed.set_url(Utf8(url.substr(0, kMostBytes)));
@@ -90,7 +90,7 @@ absl::Status Injection::Send() {
 
 absl::Status Injection::ReadAll(const std::vector<std::string>& sources) {
   SeedReader reader([&](std::string_view url, const std::string& where) {
-    return Take(url, where);
+    return Add(url, where);
   });
   for (const std::string& source : sources) {
     if (absl::Status s = reader.Read(source); !s.ok()) return s;

@@ -37,7 +37,7 @@ class Injection {
   const admin::Injected& counts() const { return counts_; }
 
  private:
-  absl::Status Take(std::string_view url, const std::string& where);
+  absl::Status Add(std::string_view url, const std::string& where);
   absl::Status Send();
 
   Admin& site_;

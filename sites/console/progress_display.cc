@@ -50,9 +50,9 @@ std::optional<TerminalStyle> TerminalOf(int fd) {
   return style;
 }
 
-ProgressDisplay::ProgressDisplay(Look look, int fd,
+ProgressDisplay::ProgressDisplay(GetProgress look, int fd,
                                  const std::atomic<bool>* stopping)
-    : look_(std::move(look)),
+    : get_progress_(std::move(look)),
       fd_(fd),
       stopping_(stopping),
       is_terminal_(TerminalOf(fd).has_value()),
@@ -87,7 +87,7 @@ std::string ProgressDisplay::NextBytes() {
     bytes = printer_.Say(kStopping);
     said_stopping_ = true;
   }
-  return bytes + printer_.Next(look_(), absl::Now());
+  return bytes + printer_.Next(get_progress_(), absl::Now());
 }
 
 bool ProgressDisplay::Write(const std::string& bytes) const {

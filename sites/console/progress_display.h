@@ -22,11 +22,11 @@ std::optional<TerminalStyle> TerminalOf(int fd);
 
 class ProgressDisplay {
  public:
-  using Look = std::function<jobs::ProgressView()>;
+  using GetProgress = std::function<jobs::ProgressView()>;
 
   // `look` is called from the display's thread, until Stop() has returned.
   // Once `stopping` is true (a signal handler may set it), kStopping is shown.
-  explicit ProgressDisplay(Look look, int fd = 2,
+  explicit ProgressDisplay(GetProgress look, int fd = 2,
                            const std::atomic<bool>* stopping = nullptr);
   ~ProgressDisplay();
   ProgressDisplay(const ProgressDisplay&) = delete;
@@ -41,7 +41,7 @@ class ProgressDisplay {
   // False once the reader has gone: then there is nothing more to show.
   bool Write(const std::string& bytes) const;
 
-  const Look look_;
+  const GetProgress get_progress_;
   const int fd_;
   const std::atomic<bool>* const stopping_;  // Null: nobody may ask.
   const bool is_terminal_;

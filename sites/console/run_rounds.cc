@@ -56,7 +56,7 @@ void OnSignal(int signal) {
 // The display, and what the signal handler must know of it.
 class WatchedDisplay {
  public:
-  explicit WatchedDisplay(ProgressDisplay::Look look) {
+  explicit WatchedDisplay(ProgressDisplay::GetProgress look) {
     has_display = true;
     cursor_is_hidden = TerminalOf(STDERR_FILENO).has_value();
     display_ = std::make_unique<ProgressDisplay>(std::move(look), STDERR_FILENO,

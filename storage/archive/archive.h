@@ -223,15 +223,16 @@ class Archive {
   Archive(std::filesystem::path folder, ArchiveSettings settings);
 
   // archive_open.cc
-  struct Found;
-  absl::StatusOr<std::map<FileNumber, Found>> Scan(
+  struct FileOnDisk;
+  absl::StatusOr<std::map<FileNumber, FileOnDisk>> Scan(
       std::vector<std::filesystem::path>* temporary) const;
-  absl::Status CheckAgainst(const ArchiveState& committed,
-                            const std::map<FileNumber, Found>& found) const;
+  absl::Status CheckAgainst(
+      const ArchiveState& committed,
+      const std::map<FileNumber, FileOnDisk>& found) const;
   absl::Status CheckKnown(const ArchiveState::File& known,
-                          const std::map<FileNumber, Found>& found) const;
+                          const std::map<FileNumber, FileOnDisk>& found) const;
   absl::Status Recover(const ArchiveState& committed);
-  absl::Status Adopt(const ArchiveState::File& known, const Found& found,
+  absl::Status Adopt(const ArchiveState::File& known, const FileOnDisk& found,
                      bool newest);
 
   std::unique_ptr<RecordPacker> TakePacker() ABSL_LOCKS_EXCLUDED(packers_mu_);

@@ -14,7 +14,7 @@
 namespace gannet::storage {
 
 // The files of one number in the folder.
-struct Archive::Found {
+struct Archive::FileOnDisk {
   std::string base;
   bool open = false;
   bool finished = false;
@@ -59,9 +59,9 @@ absl::StatusOr<std::unique_ptr<Archive>> Archive::Open(
   return archive;
 }
 
-absl::StatusOr<std::map<FileNumber, Archive::Found>> Archive::Scan(
+absl::StatusOr<std::map<FileNumber, Archive::FileOnDisk>> Archive::Scan(
     std::vector<std::filesystem::path>* temporary) const {
-  std::map<FileNumber, Found> found;
+  std::map<FileNumber, FileOnDisk> found;
   std::error_code error;
   for (std::filesystem::directory_iterator it(folder_, error), end;
        !error && it != end; it.increment(error)) {
@@ -71,7 +71,7 @@ absl::StatusOr<std::map<FileNumber, Archive::Found>> Archive::Scan(
       temporary->push_back(it->path());
       continue;
     }
-    Found& file = found[name->number];
+    FileOnDisk& file = found[name->number];
     if (!file.base.empty() && file.base != name->base) {
       return Strange(
           fmt::format("{} and {} have the same number", file.base, name->base));
@@ -99,7 +99,7 @@ absl::StatusOr<std::map<FileNumber, Archive::Found>> Archive::Scan(
 
 absl::Status Archive::CheckAgainst(
     const ArchiveState& committed,
-    const std::map<FileNumber, Found>& found) const {
+    const std::map<FileNumber, FileOnDisk>& found) const {
   for (const auto& [number, file] : found) {
     const bool newer =
         committed.files.empty() || number > committed.files.back().number;
@@ -125,7 +125,7 @@ absl::Status Archive::CheckAgainst(
 
 absl::Status Archive::CheckKnown(
     const ArchiveState::File& known,
-    const std::map<FileNumber, Found>& found) const {
+    const std::map<FileNumber, FileOnDisk>& found) const {
   const auto it = found.find(known.number);
   const bool there =
       it != found.end() && (it->second.open || it->second.finished);
@@ -140,7 +140,7 @@ absl::Status Archive::CheckKnown(
                                             known.number, settings_.site) +
                                 std::string(kReleasedSuffix)));
   }
-  const Found& file = it->second;
+  const FileOnDisk& file = it->second;
   if (file.size < known.length) {
     return absl::DataLossError(fmt::format(
         "archive file {} has {} bytes, and the crawl DB points at {}",
@@ -211,8 +211,8 @@ absl::Status Archive::Recover(const ArchiveState& committed_any_order) {
 }
 
 // Cuts the file to what the DB knows and goes on with it.
-absl::Status Archive::Adopt(const ArchiveState::File& known, const Found& found,
-                            bool newest) {
+absl::Status Archive::Adopt(const ArchiveState::File& known,
+                            const FileOnDisk& found, bool newest) {
   const std::filesystem::path path = OpenPath(found.base);
   auto fd = OpenFd(path, O_RDWR);
   if (!fd.ok()) return fd.status();

@@ -11,7 +11,7 @@
 
 namespace gannet::storage {
 
-void Admission::Drop(Edit& edit, const char* reason, const Found& url) {
+void Admission::Drop(Edit& edit, const char* reason, const FoundUrl& url) {
   edit.delta.dropped[reason] += url.cash;
   ++edit.delta.dropped_urls;
   ++dropped_;
@@ -21,9 +21,9 @@ void Admission::Drop(Edit& edit, const char* reason, const Found& url) {
 // has counted on it when it set the bar (jobs/update/contest.h). In key order a
 // poor URL would take the place of a rich one, and one place of the quota would
 // be lost.
-absl::StatusOr<std::vector<Found>> Admission::Admit(Edit& edit,
-                                                    std::vector<Found> urls) {
-  std::vector<std::optional<Found>> waiting(urls.size());
+absl::StatusOr<std::vector<FoundUrl>> Admission::Admit(
+    Edit& edit, std::vector<FoundUrl> urls) {
+  std::vector<std::optional<FoundUrl>> waiting(urls.size());
   if (joins_deferred_) {
     auto rows = DeferredOf(store_, urls);
     if (!rows.ok()) return rows.status();
@@ -70,7 +70,7 @@ absl::StatusOr<std::vector<Found>> Admission::Admit(Edit& edit,
     }
   }
 
-  std::vector<Found> in;
+  std::vector<FoundUrl> in;
   for (size_t i = 0; i < urls.size(); ++i) {
     if (!admitted[i]) continue;
     if (waiting[i].has_value()) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "storage/crawl_db/found.h"
+#include "storage/crawl_db/found_url.h"
 #include "storage/crawl_db/store.h"
 
 namespace gannet::storage {
@@ -26,9 +26,10 @@ class Admission {
 
   // Of `urls` (new, not blocked, in key order) returns those that get in, with
   // all of their cash; what waited for them leaves the deferred with this edit.
-  absl::StatusOr<std::vector<Found>> Admit(Edit& edit, std::vector<Found> urls);
+  absl::StatusOr<std::vector<FoundUrl>> Admit(Edit& edit,
+                                              std::vector<FoundUrl> urls);
 
-  const std::vector<Found>& deferred() const { return deferred_; }
+  const std::vector<FoundUrl>& deferred() const { return deferred_; }
   int64_t dropped() const { return dropped_; }
   int64_t with_least_cash() const { return with_least_cash_; }
 
@@ -41,12 +42,12 @@ class Admission {
            (cash == limits_.least_cash_for_new &&
             with_least_cash_ < limits_.most_with_least_cash);
   }
-  void Drop(Edit& edit, const char* reason, const Found& url);
+  void Drop(Edit& edit, const char* reason, const FoundUrl& url);
 
   Store& store_;
   const AdmissionLimits& limits_;
   const bool joins_deferred_;
-  std::vector<Found> deferred_;
+  std::vector<FoundUrl> deferred_;
   int64_t dropped_ = 0;
   int64_t with_least_cash_ = 0;
 };

@@ -16,7 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "storage/crawl_db/found.h"
+#include "storage/crawl_db/found_url.h"
 #include "storage/crawl_db/keys.h"
 
 namespace gannet::storage {

@@ -21,7 +21,7 @@
 #include "storage/crawl_db/blocks.h"
 #include "storage/crawl_db/channel_moves.h"
 #include "storage/crawl_db/checks.h"
-#include "storage/crawl_db/found.h"
+#include "storage/crawl_db/found_url.h"
 #include "storage/crawl_db/frontier.h"
 #include "storage/crawl_db/incoming.h"
 #include "storage/crawl_db/open_round.h"

@@ -56,7 +56,7 @@ class FrontierTaker {
       : edit_(edit), it_(store.Scan(Column::kFrontier, "a", kLongRead)) {}
 
   // False if there is no such row. REQUIRES: `row` is greater than the last.
-  bool Take(std::string row) {
+  bool TakeOut(std::string row) {
     if (!started_) it_->Seek(row);
     started_ = true;
     bool next_to_last = true;
@@ -111,7 +111,7 @@ absl::Status MoveAside(Store& store, Edit& edit,
   for (const FrontierPage& p : resting) {
     const std::string_view host = HostPartOf(p.page.bytes);
     if (store.rests().IsResting(host) &&
-        taker.Take(keys::ActiveFrontier(p.step, p.page.bytes))) {
+        taker.TakeOut(keys::ActiveFrontier(p.step, p.page.bytes))) {
       edit.Put(Column::kFrontier, keys::RestingFrontier(p.step, p.page.bytes),
                {});
       // A host's pages mostly stand together.
@@ -226,7 +226,7 @@ absl::StatusOr<int64_t> Frontier::Claim(const Selection& selection) {
     for (const FrontierPage& p : selection.pages) {
       // A host may have gone to rest since Top looked.
       if (store_.rests().IsResting(HostPartOf(p.page.bytes)) ||
-          !taker.Take(keys::ActiveFrontier(p.step, p.page.bytes))) {
+          !taker.TakeOut(keys::ActiveFrontier(p.step, p.page.bytes))) {
         continue;
       }
       edit.Put(Column::kRounds, keys::FetchList(p.page.bytes), {});

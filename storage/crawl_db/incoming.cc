@@ -40,7 +40,7 @@ absl::Status CheckMoved(const Delivery& delivery) {
     }
     moved.insert(page.page());
   }
-  for (const Found& url : delivery.mine) {
+  for (const FoundUrl& url : delivery.mine) {
     if (moved.contains(url.page.bytes)) {
       return absl::InvalidArgumentError(
           "one batch has a page both as a found URL and as a moved page");
@@ -91,7 +91,7 @@ HostUpdate Arrived(const HostUpdate& moved, const Moment& moment) {
 }
 
 // Counts what others send; kInvalidArgument if it cannot be.
-absl::Status AddReceived(Edit& edit, const Found& url) {
+absl::Status AddReceived(Edit& edit, const FoundUrl& url) {
   if (url.cash < 0 || url.cash > kMostCash - edit.delta.received) {
     return absl::InvalidArgumentError("a found URL's cash is out of range");
   }
@@ -149,7 +149,7 @@ absl::StatusOr<PutCounts> Incoming::Inject(absl::Span<const PageKey> seeds,
         continue;
       }
       ++counts.added;
-      AddPage(store_, edit, Found{distinct[i], kSeedCash}, now);
+      AddPage(store_, edit, FoundUrl{distinct[i], kSeedCash}, now);
       edit.delta.injected += kSeedCash;
     }
     if (store_.totals().Held() > kMostCash - edit.delta.injected) {
@@ -165,15 +165,16 @@ absl::StatusOr<PutCounts> Incoming::Inject(absl::Span<const PageKey> seeds,
   return counts;
 }
 
-absl::StatusOr<PutCounts> Incoming::PutIfAbsent(absl::Span<const Found> urls,
+absl::StatusOr<PutCounts> Incoming::PutIfAbsent(absl::Span<const FoundUrl> urls,
                                                 const Moment& moment) {
   Edit edit;
-  for (const Found& url : urls) {
+  for (const FoundUrl& url : urls) {
     if (absl::Status s = AddReceived(edit, url); !s.ok()) return s;
   }
   if (absl::Status s = CheckRoomFor(store_, edit.delta.received); !s.ok())
     return s;
-  const std::vector<Found> merged = SortedAndMerged({urls.begin(), urls.end()});
+  const std::vector<FoundUrl> merged =
+      SortedAndMerged({urls.begin(), urls.end()});
   StripeLocks locks(store_.stripes(), PagesOf(merged));
   absl::StatusOr<PutCounts> counts = AddFound(store_, edit, merged, moment);
   if (!counts.ok()) return counts;
@@ -214,7 +215,7 @@ absl::StatusOr<Receipt> Incoming::Apply(Delivery delivery,
                                         const Moment& moment) {
   Edit edit;
   absl::Status cash;
-  for (const Found& url : delivery.mine) {
+  for (const FoundUrl& url : delivery.mine) {
     if (cash.ok()) cash = AddReceived(edit, url);
   }
   for (const auto& [site, url] : delivery.forwarded) {
@@ -235,7 +236,7 @@ absl::StatusOr<Receipt> Incoming::Apply(Delivery delivery,
     edit.delta.dropped[drop.reason] += drop.cash;
     edit.delta.dropped_urls += drop.urls;
   }
-  const std::vector<Found> mine = SortedAndMerged(std::move(delivery.mine));
+  const std::vector<FoundUrl> mine = SortedAndMerged(std::move(delivery.mine));
   // The number of one batch must be seen by the next.
   MutexLock one_at_a_time(&receive_mu_);
   std::vector<std::string_view> pages = PagesOf(mine);

@@ -13,7 +13,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "proto/crawl_db.pb.h"
-#include "storage/crawl_db/found.h"
+#include "storage/crawl_db/found_url.h"
 #include "storage/crawl_db/keys.h"
 #include "storage/mutex.h"
 
@@ -31,7 +31,7 @@ struct Delivery {
   uint64_t to_incarnation = 0;
   uint64_t sequence = 0;
   int64_t cash_so_far = 0;  // The sender's word, of all its batches.
-  std::vector<Found> mine;
+  std::vector<FoundUrl> mine;
   // Not this site's any more, or not yet: forwarded to their owners.
   RemoteUrls forwarded;
   std::vector<Drop> dropped;
@@ -62,7 +62,7 @@ class Incoming {
   absl::StatusOr<PutCounts> Inject(absl::Span<const PageKey> seeds,
                                    absl::Time now);
   // Adds what another site found; a known page only receives the cash.
-  absl::StatusOr<PutCounts> PutIfAbsent(absl::Span<const Found> urls,
+  absl::StatusOr<PutCounts> PutIfAbsent(absl::Span<const FoundUrl> urls,
                                         const Moment& moment);
 
   // Takes a batch, synced. One that came before changes nothing. kOutOfRange:

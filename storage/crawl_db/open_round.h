@@ -17,7 +17,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "proto/crawl_db.pb.h"
-#include "storage/crawl_db/found.h"
+#include "storage/crawl_db/found_url.h"
 #include "storage/crawl_db/keys.h"
 
 namespace gannet::storage {
@@ -55,8 +55,8 @@ struct Completion {
 // One batch of update: targets in key order, up to and including `cursor`.
 struct Settlement : AdmissionLimits {
   std::string cursor;
-  std::vector<Found> local;
-  std::vector<Found> deferred;
+  std::vector<FoundUrl> local;
+  std::vector<FoundUrl> deferred;
   RemoteUrls remote;
   // The cash for pages that other sites were sent before: kept apart, merged,
   // until ReleaseGains().

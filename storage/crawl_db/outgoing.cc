@@ -47,8 +47,8 @@ absl::StatusOr<int64_t> TakeBack(Store& store, Edit& edit, SiteId site)
     edit.delta.outbox_urls[site] -=
         cut.batch.urls_size() + cut.batch.pages_size();
     for (const proto::FoundUrl& url : cut.batch.urls()) {
-      waiting->emplace_back(site, Found{PageKey{url.page()}, url.cash(),
-                                        url.depth(), url.redirects()});
+      waiting->emplace_back(site, FoundUrl{PageKey{url.page()}, url.cash(),
+                                           url.depth(), url.redirects()});
     }
     for (proto::MovedPage& page : *cut.batch.mutable_pages()) {
       pages.push_back(std::move(page));

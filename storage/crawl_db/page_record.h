@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/crawl_db.pb.h"
-#include "storage/crawl_db/found.h"
+#include "storage/crawl_db/found_url.h"
 
 namespace gannet::storage {
 

@@ -148,7 +148,7 @@ void EnterPlace(Store& store, Edit& edit, std::string_view page,
   }
 }
 
-void AddPage(Store& store, Edit& edit, const Found& url, absl::Time now) {
+void AddPage(Store& store, Edit& edit, const FoundUrl& url, absl::Time now) {
   proto::PageRecord record;
   record.set_version(1);
   record.set_cash(url.cash);
@@ -163,13 +163,13 @@ void AddPage(Store& store, Edit& edit, const Found& url, absl::Time now) {
 }
 
 absl::StatusOr<PutCounts> AddFound(Store& store, Edit& edit,
-                                   absl::Span<const Found> urls,
+                                   absl::Span<const FoundUrl> urls,
                                    const Moment& moment, Admission* admission,
                                    bool known_gain) {
   auto records = store.GetPages(PagesOf(urls));
   if (!records.ok()) return records.status();
   PutCounts counts;
-  std::vector<Found> added;
+  std::vector<FoundUrl> added;
   for (size_t i = 0; i < urls.size(); ++i) {
     std::optional<proto::PageRecord>& record = (*records)[i];
     if (record.has_value()) {
@@ -190,12 +190,12 @@ absl::StatusOr<PutCounts> AddFound(Store& store, Edit& edit,
     added.push_back(urls[i]);
   }
   if (admission != nullptr) {
-    absl::StatusOr<std::vector<Found>> admitted =
+    absl::StatusOr<std::vector<FoundUrl>> admitted =
         admission->Admit(edit, std::move(added));
     if (!admitted.ok()) return admitted.status();
     added = *std::move(admitted);
   }
-  for (const Found& url : added) AddPage(store, edit, url, moment.now);
+  for (const FoundUrl& url : added) AddPage(store, edit, url, moment.now);
   counts.added = static_cast<int64_t>(added.size());
   return counts;
 }

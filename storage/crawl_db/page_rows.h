@@ -12,7 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "storage/crawl_db/found.h"
+#include "storage/crawl_db/found_url.h"
 #include "storage/crawl_db/store.h"
 
 namespace gannet::storage {
@@ -40,12 +40,12 @@ void EnterPlace(Store& store, Edit& edit, std::string_view page,
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
 
 // A new page, in the frontier.
-void AddPage(Store& store, Edit& edit, const Found& url, absl::Time now)
+void AddPage(Store& store, Edit& edit, const FoundUrl& url, absl::Time now)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
 // Adds `urls` (sorted, distinct). Without `known_gain` the cash of those that
 // are known is dropped.
 absl::StatusOr<PutCounts> AddFound(Store& store, Edit& edit,
-                                   absl::Span<const Found> urls,
+                                   absl::Span<const FoundUrl> urls,
                                    const Moment& moment,
                                    Admission* admission = nullptr,
                                    bool known_gain = true)

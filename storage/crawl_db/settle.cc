@@ -12,7 +12,7 @@ namespace gannet::storage {
 
 absl::StatusOr<PutCounts> OpenRound::Settle(const Settlement& settlement,
                                             const Moment& moment) {
-  const std::vector<Found> local = SortedAndMerged(settlement.local);
+  const std::vector<FoundUrl> local = SortedAndMerged(settlement.local);
   std::set<SiteId> sites;
   for (const auto& [site, url] : settlement.remote) sites.insert(site);
   for (const auto& [site, url] : settlement.gains) sites.insert(site);
@@ -28,14 +28,14 @@ absl::StatusOr<PutCounts> OpenRound::Settle(const Settlement& settlement,
         "these outlinks were settled before: the cursor is past them");
   }
   Edit edit;
-  const auto take = [&](const Found& url) {
+  const auto take = [&](const FoundUrl& url) {
     edit.delta.round -= url.cash;
     return url.cash >= 0 && url.page.bytes > journal.cursor() &&
            url.page.bytes <= settlement.cursor && IsPageKey(url.page.bytes);
   };
   bool fits = true;
-  for (const Found& url : local) fits = take(url) && fits;
-  for (const Found& url : settlement.deferred) fits = take(url) && fits;
+  for (const FoundUrl& url : local) fits = take(url) && fits;
+  for (const FoundUrl& url : settlement.deferred) fits = take(url) && fits;
   for (const auto& [site, url] : settlement.remote) fits = take(url) && fits;
   for (const auto& [site, url] : settlement.gains) fits = take(url) && fits;
   for (const Drop& drop : settlement.dropped) {
@@ -53,7 +53,7 @@ absl::StatusOr<PutCounts> OpenRound::Settle(const Settlement& settlement,
   absl::StatusOr<PutCounts> counts =
       AddFound(store_, edit, local, moment, &admission);
   if (!counts.ok()) return counts;
-  std::vector<Found> deferred = settlement.deferred;
+  std::vector<FoundUrl> deferred = settlement.deferred;
   deferred.insert(deferred.end(), admission.deferred().begin(),
                   admission.deferred().end());
   RemoteUrls remote = settlement.remote;

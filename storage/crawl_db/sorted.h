@@ -7,19 +7,20 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "storage/crawl_db/found.h"
+#include "storage/crawl_db/found_url.h"
 
 namespace gannet::storage {
 
 // By page; what was found twice is one URL with the cash of both.
-inline std::vector<Found> SortedAndMerged(std::vector<Found> sorted) {
-  std::sort(sorted.begin(), sorted.end(), [](const Found& a, const Found& b) {
-    return a.page.bytes < b.page.bytes;
-  });
+inline std::vector<FoundUrl> SortedAndMerged(std::vector<FoundUrl> sorted) {
+  std::sort(sorted.begin(), sorted.end(),
+            [](const FoundUrl& a, const FoundUrl& b) {
+              return a.page.bytes < b.page.bytes;
+            });
   size_t kept = 0;
   for (size_t i = 0; i < sorted.size(); ++i) {
     if (kept > 0 && sorted[kept - 1].page == sorted[i].page) {
-      Found& merged = sorted[kept - 1];
+      FoundUrl& merged = sorted[kept - 1];
       merged.cash += sorted[i].cash;
       merged.depth = std::min(merged.depth, sorted[i].depth);
       merged.redirects = std::min(merged.redirects, sorted[i].redirects);
@@ -33,7 +34,7 @@ inline std::vector<Found> SortedAndMerged(std::vector<Found> sorted) {
 }
 
 inline std::string_view PageOf(const PageKey& page) { return page.bytes; }
-inline std::string_view PageOf(const Found& url) { return url.page.bytes; }
+inline std::string_view PageOf(const FoundUrl& url) { return url.page.bytes; }
 
 template <typename Items>
 std::vector<std::string_view> PagesOf(const Items& items) {

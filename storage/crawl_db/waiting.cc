@@ -17,16 +17,16 @@ constexpr size_t kAtOnce = 1000;
 
 }  // namespace
 
-absl::StatusOr<std::vector<Found>> Waiting::TopDeferred(
-    size_t most, const std::optional<Found>& after) {
-  std::vector<Found> urls;
+absl::StatusOr<std::vector<FoundUrl>> Waiting::TopDeferred(
+    size_t most, const std::optional<FoundUrl>& after) {
+  std::vector<FoundUrl> urls;
   const auto it = store_.Scan(Column::kDeferred, "c");
   for (it->Seek(after.has_value()
                     ? keys::DeferredByCash(after->cash, after->page.bytes) +
                           '\0'
                     : "c");
        it->Valid() && urls.size() < most; it->Next()) {
-    Found& url = urls.emplace_back();
+    FoundUrl& url = urls.emplace_back();
     std::string_view page;
     if (!keys::ParseDeferredByCash(it->key(), url.cash, page)) {
       return absl::DataLossError("a row of deferred cannot be decoded");
@@ -39,8 +39,8 @@ absl::StatusOr<std::vector<Found>> Waiting::TopDeferred(
 
 absl::Status Waiting::SendDeferred(
     absl::Span<const std::pair<SiteId, PageKey>> pages, bool for_round) {
-  std::vector<Found> urls;
-  for (const auto& [site, page] : pages) urls.push_back(Found{page});
+  std::vector<FoundUrl> urls;
+  for (const auto& [site, page] : pages) urls.push_back(FoundUrl{page});
   std::set<SiteId> sites;
   for (const auto& [site, page] : pages) sites.insert(site);
   StripeLocks locks(store_.stripes(), PagesOf(urls));
@@ -81,7 +81,7 @@ absl::StatusOr<int64_t> Waiting::SweepDeferred(const OwnerOf& owner) {
 }
 
 absl::Status Waiting::SendAgain(
-    absl::Span<const std::pair<SiteId, Found>> urls) {
+    absl::Span<const std::pair<SiteId, FoundUrl>> urls) {
   std::set<SiteId> sites;
   for (const auto& [site, url] : urls) {
     if (url.cash != 0 || !IsPageKey(url.page.bytes)) {
@@ -178,10 +178,10 @@ absl::StatusOr<int64_t> Waiting::MoveRows(SiteId from,
   if (!values.ok()) return values.status();
   Edit edit;
   RemoteUrls elsewhere;
-  std::vector<Found> mine;
+  std::vector<FoundUrl> mine;
   for (size_t i = 0; i < rows.size(); ++i) {
     if (!(*values)[i].has_value()) continue;
-    auto url = FoundFromRow(rows[i].page, *(*values)[i]);
+    auto url = FoundUrlFromRow(rows[i].page, *(*values)[i]);
     if (!url.ok()) return url.status();
     edit.Delete(Column::kOutbox, rows[i].key);
     edit.delta.outbox -= url->cash;
@@ -207,15 +207,15 @@ absl::StatusOr<PutCounts> Waiting::Undefer(absl::Span<const PageKey> pages,
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   StripeLocks locks(store_.stripes(), PagesOf(sorted));
-  std::vector<Found> asked(sorted.size());
+  std::vector<FoundUrl> asked(sorted.size());
   for (size_t i = 0; i < sorted.size(); ++i) {
     asked[i].page = std::move(sorted[i]);
   }
   auto rows = DeferredOf(store_, asked);
   if (!rows.ok()) return rows.status();
   Edit edit;
-  std::vector<Found> urls;
-  for (std::optional<Found>& row : *rows) {
+  std::vector<FoundUrl> urls;
+  for (std::optional<FoundUrl>& row : *rows) {
     if (!row.has_value()) continue;
     DeleteDeferred(edit, *row);
     urls.push_back(*std::move(row));
@@ -238,7 +238,7 @@ absl::StatusOr<PutCounts> Waiting::Undefer(absl::Span<const PageKey> pages,
 }
 
 absl::StatusOr<std::vector<std::optional<int64_t>>> Waiting::CashOfNew(
-    absl::Span<const Found> urls) {
+    absl::Span<const FoundUrl> urls) {
   const std::vector<std::string_view> pages = PagesOf(urls);
   StripeLocks locks(store_.stripes(), pages);
   auto rows = store_.engine().MultiGet(Column::kPages, pages);

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "storage/crawl_db/found.h"
+#include "storage/crawl_db/found_url.h"
 #include "storage/crawl_db/keys.h"
 
 namespace gannet::storage {
@@ -24,8 +24,8 @@ class Waiting {
 
   // The deferred URLs with the most cash: page and cash, nothing more is read.
   // From the best on, or from the one behind `after`.
-  absl::StatusOr<std::vector<Found>> TopDeferred(
-      size_t most, const std::optional<Found>& after = std::nullopt);
+  absl::StatusOr<std::vector<FoundUrl>> TopDeferred(
+      size_t most, const std::optional<FoundUrl>& after = std::nullopt);
   // Lets deferred URLs in; those not deferred are skipped, and those whose host
   // has `most_host_pages` (0: no limit) are dropped, as Settle() does. While a
   // round updates, they count for it.
@@ -42,7 +42,7 @@ class Waiting {
   // Puts URLs that their owners may have lost into their outboxes again,
   // without cash, for the cash is lost, too. kInvalidArgument if one has cash,
   // or no page key.
-  absl::Status SendAgain(absl::Span<const std::pair<SiteId, Found>> urls);
+  absl::Status SendAgain(absl::Span<const std::pair<SiteId, FoundUrl>> urls);
   // What was gained by pages that other sites were sent (Settlement::gains)
   // goes to their outboxes. Returns how many. Many writes, as above.
   absl::StatusOr<int64_t> ReleaseGains();
@@ -51,7 +51,7 @@ class Waiting {
   // in: what it brings, and what waits for it deferred. Nullopt for those that
   // do not compete: known, or of a blocked domain.
   absl::StatusOr<std::vector<std::optional<int64_t>>> CashOfNew(
-      absl::Span<const Found> urls);
+      absl::Span<const FoundUrl> urls);
   // Moves what waits in the outbox for `from` and belongs to another site; to
   // this one, if `owner` says nothing. Batches that were cut stay: the site
   // that gets them forwards their URLs. Returns how many. Many writes; cut off,

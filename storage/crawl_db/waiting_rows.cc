@@ -7,7 +7,7 @@
 namespace gannet::storage {
 namespace {
 
-proto::FoundUrl ToProto(const Found& url) {
+proto::FoundUrl ToProto(const FoundUrl& url) {
   proto::FoundUrl row;
   row.set_cash(url.cash);
   row.set_depth(url.depth);
@@ -17,12 +17,12 @@ proto::FoundUrl ToProto(const Found& url) {
 
 // What the row will be once `url` has joined it; `before` is its cash until
 // now.
-absl::StatusOr<Found> Join(const Found& url,
-                           const std::optional<std::string>& row,
-                           std::optional<int64_t>& before) {
+absl::StatusOr<FoundUrl> Join(const FoundUrl& url,
+                              const std::optional<std::string>& row,
+                              std::optional<int64_t>& before) {
   before.reset();
   if (!row.has_value()) return url;
-  absl::StatusOr<Found> old = FoundFromRow(url.page.bytes, *row);
+  absl::StatusOr<FoundUrl> old = FoundUrlFromRow(url.page.bytes, *row);
   if (!old.ok()) return old;
   before = old->cash;
   return SortedAndMerged({url, *old}).front();
@@ -32,14 +32,14 @@ absl::Status AddRemote(Store& store, Edit& edit, RemoteSpan remote,
                        bool as_gains)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.pairs()) {
   std::vector<std::string> row_keys;
-  std::map<SiteId, std::vector<Found>> by_site;
+  std::map<SiteId, std::vector<FoundUrl>> by_site;
   for (const auto& [site, url] : remote) {
     by_site[site].push_back(url);
   }
   for (const auto& [site, urls] : by_site) {
-    const std::vector<Found> merged = SortedAndMerged(urls);
+    const std::vector<FoundUrl> merged = SortedAndMerged(urls);
     row_keys.clear();
-    for (const Found& url : merged) {
+    for (const FoundUrl& url : merged) {
       row_keys.push_back(as_gains ? keys::Gains(site, url.page.bytes)
                                   : keys::Outbox(site, url.page.bytes));
     }
@@ -47,7 +47,7 @@ absl::Status AddRemote(Store& store, Edit& edit, RemoteSpan remote,
     if (!rows.ok()) return rows.status();
     for (size_t i = 0; i < merged.size(); ++i) {
       std::optional<int64_t> before;
-      absl::StatusOr<Found> joined = Join(merged[i], (*rows)[i], before);
+      absl::StatusOr<FoundUrl> joined = Join(merged[i], (*rows)[i], before);
       if (!joined.ok()) return joined.status();
       if (!before.has_value()) ++edit.delta.outbox_urls[site];
       edit.PutMessage(Column::kOutbox, row_keys[i], ToProto(*joined));
@@ -59,22 +59,22 @@ absl::Status AddRemote(Store& store, Edit& edit, RemoteSpan remote,
 
 }  // namespace
 
-absl::StatusOr<Found> FoundFromRow(std::string_view page,
-                                   std::string_view value) {
+absl::StatusOr<FoundUrl> FoundUrlFromRow(std::string_view page,
+                                         std::string_view value) {
   proto::FoundUrl row;
   if (!row.ParseFromArray(value.data(), static_cast<int>(value.size()))) {
     return absl::DataLossError("a waiting URL cannot be decoded");
   }
-  return Found{PageKey{std::string(page)}, row.cash(), row.depth(),
-               row.redirects()};
+  return FoundUrl{PageKey{std::string(page)}, row.cash(), row.depth(),
+                  row.redirects()};
 }
 
 absl::Status AddDeferred(Store& store, Edit& edit,
-                         absl::Span<const Found> urls) {
-  const std::vector<Found> deferred =
+                         absl::Span<const FoundUrl> urls) {
+  const std::vector<FoundUrl> deferred =
       SortedAndMerged({urls.begin(), urls.end()});
   std::vector<std::string> row_keys;
-  for (const Found& url : deferred) {
+  for (const FoundUrl& url : deferred) {
     row_keys.push_back(keys::Deferred(url.page.bytes));
   }
   auto rows = store.MultiGet(Column::kDeferred, row_keys);
@@ -82,7 +82,7 @@ absl::Status AddDeferred(Store& store, Edit& edit,
   for (size_t i = 0; i < deferred.size(); ++i) {
     const std::string& page = deferred[i].page.bytes;
     std::optional<int64_t> before;
-    absl::StatusOr<Found> joined = Join(deferred[i], (*rows)[i], before);
+    absl::StatusOr<FoundUrl> joined = Join(deferred[i], (*rows)[i], before);
     if (!joined.ok()) return joined.status();
     if (before.has_value()) {
       edit.Delete(Column::kDeferred, keys::DeferredByCash(*before, page));
@@ -96,27 +96,28 @@ absl::Status AddDeferred(Store& store, Edit& edit,
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<std::optional<Found>>> DeferredOf(
-    Store& store, absl::Span<const Found> urls) {
-  std::vector<std::optional<Found>> deferred(urls.size());
+absl::StatusOr<std::vector<std::optional<FoundUrl>>> DeferredOf(
+    Store& store, absl::Span<const FoundUrl> urls) {
+  std::vector<std::optional<FoundUrl>> deferred(urls.size());
   if (store.totals().deferred_urls == 0) return deferred;
   std::vector<std::string> row_keys;
   row_keys.reserve(urls.size());
-  for (const Found& url : urls) {
+  for (const FoundUrl& url : urls) {
     row_keys.push_back(keys::Deferred(url.page.bytes));
   }
   auto rows = store.MultiGet(Column::kDeferred, row_keys);
   if (!rows.ok()) return rows.status();
   for (size_t i = 0; i < urls.size(); ++i) {
     if (!(*rows)[i].has_value()) continue;
-    absl::StatusOr<Found> url = FoundFromRow(urls[i].page.bytes, *(*rows)[i]);
+    absl::StatusOr<FoundUrl> url =
+        FoundUrlFromRow(urls[i].page.bytes, *(*rows)[i]);
     if (!url.ok()) return url.status();
     deferred[i] = *std::move(url);
   }
   return deferred;
 }
 
-void DeleteDeferred(Edit& edit, const Found& row) {
+void DeleteDeferred(Edit& edit, const FoundUrl& row) {
   edit.Delete(Column::kDeferred, keys::Deferred(row.page.bytes));
   edit.Delete(Column::kDeferred,
               keys::DeferredByCash(row.cash, row.page.bytes));
@@ -124,12 +125,12 @@ void DeleteDeferred(Edit& edit, const Found& row) {
   edit.delta.deferred -= row.cash;
 }
 
-absl::StatusOr<std::map<std::string, Found>> TakeDeferred(
-    Store& store, Edit& edit, std::vector<Found> urls) {
+absl::StatusOr<std::map<std::string, FoundUrl>> TakeDeferred(
+    Store& store, Edit& edit, std::vector<FoundUrl> urls) {
   auto rows = DeferredOf(store, SortedAndMerged(urls));
   if (!rows.ok()) return rows.status();
-  std::map<std::string, Found> taken;
-  for (std::optional<Found>& row : *rows) {
+  std::map<std::string, FoundUrl> taken;
+  for (std::optional<FoundUrl>& row : *rows) {
     if (!row.has_value()) continue;
     DeleteDeferred(edit, *row);
     taken.emplace(row->page.bytes, *std::move(row));
@@ -138,7 +139,7 @@ absl::StatusOr<std::map<std::string, Found>> TakeDeferred(
 }
 
 absl::Status JoinDeferred(Store& store, Edit& edit, RemoteUrls& remote) {
-  std::vector<Found> urls;
+  std::vector<FoundUrl> urls;
   for (const auto& [site, url] : remote) urls.push_back(url);
   auto waiting = TakeDeferred(store, edit, std::move(urls));
   if (!waiting.ok()) return waiting.status();
@@ -168,7 +169,7 @@ absl::StatusOr<RemoteUrls> TakeGains(Store& store, Edit& edit, SiteId of,
     if (!keys::ParseOutbox(it->key(), site, page)) {
       return absl::DataLossError("a row of the outbox cannot be decoded");
     }
-    auto url = FoundFromRow(page, it->value());
+    auto url = FoundUrlFromRow(page, it->value());
     if (!url.ok()) return url.status();
     edit.Delete(Column::kOutbox, it->key());
     edit.delta.outbox -= url->cash;

@@ -13,25 +13,26 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "storage/crawl_db/found.h"
+#include "storage/crawl_db/found_url.h"
 #include "storage/crawl_db/store.h"
 
 namespace gannet::storage {
 
 // A waiting URL's value; kDataLoss if it cannot be decoded.
-absl::StatusOr<Found> FoundFromRow(std::string_view page,
-                                   std::string_view value);
+absl::StatusOr<FoundUrl> FoundUrlFromRow(std::string_view page,
+                                         std::string_view value);
 
-absl::Status AddDeferred(Store& store, Edit& edit, absl::Span<const Found> urls)
+absl::Status AddDeferred(Store& store, Edit& edit,
+                         absl::Span<const FoundUrl> urls)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
 // The deferred rows of `urls` (sorted, distinct); nothing where there is none.
 // Free if nothing is deferred.
-absl::StatusOr<std::vector<std::optional<Found>>> DeferredOf(
-    Store& store, absl::Span<const Found> urls);
-void DeleteDeferred(Edit& edit, const Found& row);
+absl::StatusOr<std::vector<std::optional<FoundUrl>>> DeferredOf(
+    Store& store, absl::Span<const FoundUrl> urls);
+void DeleteDeferred(Edit& edit, const FoundUrl& row);
 // The deferred rows of these, by page; they wait no longer.
-absl::StatusOr<std::map<std::string, Found>> TakeDeferred(
-    Store& store, Edit& edit, std::vector<Found> urls)
+absl::StatusOr<std::map<std::string, FoundUrl>> TakeDeferred(
+    Store& store, Edit& edit, std::vector<FoundUrl> urls)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(store.stripes());
 // What waits deferred for remote URLs goes with them.
 absl::Status JoinDeferred(Store& store, Edit& edit, RemoteUrls& remote)

@@ -33,7 +33,7 @@ class PositionCheck {
   explicit PositionCheck(Archive& archive) : archive_(archive) {}
 
   // False if the page breaks I2.
-  bool Look(std::string_view page, const proto::PageRecord& record) {
+  bool NoticePosition(std::string_view page, const proto::PageRecord& record) {
     if (!record.has_archive()) return true;
     const proto::ArchivePosition& at = record.archive();
     const absl::StatusOr<ArchivedRecord> read =
@@ -148,7 +148,7 @@ absl::StatusOr<std::vector<Check>> SiteStore::Verify(bool full) {
   PositionCheck positions(*archive_);
   absl::StatusOr<std::vector<Check>> checks = crawl_db_->checks().Verify(
       full, [&](std::string_view page, const proto::PageRecord& record) {
-        return positions.Look(page, record);
+        return positions.NoticePosition(page, record);
       });
   if (!checks.ok()) return checks;
   checks->push_back(positions.Result());

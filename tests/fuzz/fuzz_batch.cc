@@ -13,7 +13,7 @@
 namespace {
 
 using namespace gannet::federation;  // NOLINT
-using gannet::storage::Found;
+using gannet::storage::FoundUrl;
 
 void Require(bool truth) {
   if (!truth) abort();
@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Require(urls->size() <= kLimits.urls);
   size_t key_bytes = 0;
   for (size_t i = 0; i < urls->size(); ++i) {
-    const Found& url = (*urls)[i];
+    const FoundUrl& url = (*urls)[i];
     Require(gannet::storage::IsPageKey(url.page.bytes));
     Require(url.page.bytes.size() <= kLimits.key_bytes);
     Require(i == 0 || (*urls)[i - 1].page < url.page);

@@ -21,7 +21,7 @@ namespace gannet::bench {
 namespace {
 
 using federation::BatchCompression;
-using storage::Found;
+using storage::FoundUrl;
 
 // Enough to be certain of a byte's tenth.
 constexpr size_t kMostUrls = 40'000;
@@ -33,9 +33,9 @@ double CpuSeconds() {
 }
 
 // What each pair of sites sends, in the order of rounds.
-std::map<std::pair<int, int>, std::vector<Found>> AllSent(
+std::map<std::pair<int, int>, std::vector<FoundUrl>> AllSent(
     const RecordedCrawl& crawl, const CrawlShape& shape) {
-  std::map<std::pair<int, int>, std::vector<Found>> sent;
+  std::map<std::pair<int, int>, std::vector<FoundUrl>> sent;
   std::vector<absl::flat_hash_set<uint32_t>> known(shape.sites);
   crawl.Run(
       shape, [&](int, int from, const std::vector<RecordedCrawl::Sent>& found) {
@@ -51,27 +51,28 @@ std::map<std::pair<int, int>, std::vector<Found>> AllSent(
   return sent;
 }
 
-std::vector<std::vector<Found>> Batches(
-    const std::map<std::pair<int, int>, std::vector<Found>>& sent,
+std::vector<std::vector<FoundUrl>> Batches(
+    const std::map<std::pair<int, int>, std::vector<FoundUrl>>& sent,
     size_t size) {
-  std::vector<std::vector<Found>> batches;
+  std::vector<std::vector<FoundUrl>> batches;
   size_t urls = 0;
   for (const auto& [pair, found] : sent) {
     for (size_t i = 0; i < found.size() && urls < kMostUrls; i += size) {
       const size_t count = std::min(size, found.size() - i);
       if (count < size / 2) continue;  // What is left over is another size.
       batches.emplace_back(found.begin() + i, found.begin() + i + count);
-      std::sort(batches.back().begin(), batches.back().end(),
-                [](const Found& a, const Found& b) { return a.page < b.page; });
+      std::sort(
+          batches.back().begin(), batches.back().end(),
+          [](const FoundUrl& a, const FoundUrl& b) { return a.page < b.page; });
       urls += count;
     }
   }
   return batches;
 }
 
-std::string AsProtobuf(const std::vector<Found>& urls) {
+std::string AsProtobuf(const std::vector<FoundUrl>& urls) {
   proto::OutboxBatch batch;
-  for (const Found& url : urls) {
+  for (const FoundUrl& url : urls) {
     proto::FoundUrl& out = *batch.add_urls();
     out.set_page(url.page.bytes);
     out.set_cash(url.cash);
@@ -95,9 +96,9 @@ void Report(const RecordedCrawl& crawl, const CrawlShape& shape) {
   for (const size_t size : {100, 1'000, 10'000}) {
     const auto batches = Batches(sent, size);
     double urls = 0, key = 0, pb = 0, pb_zstd = 0;
-    for (const std::vector<Found>& batch : batches) {
+    for (const std::vector<FoundUrl>& batch : batches) {
       urls += batch.size();
-      for (const Found& url : batch) key += url.page.bytes.size();
+      for (const FoundUrl& url : batch) key += url.page.bytes.size();
       const std::string bytes = AsProtobuf(batch);
       pb += bytes.size();
       pb_zstd += federation::CompressZstd(bytes, 6).size();
@@ -111,7 +112,7 @@ void Report(const RecordedCrawl& crawl, const CrawlShape& shape) {
     for (const BatchCompression& way : ways) {
       double bytes = 0;
       const double start = CpuSeconds();
-      for (const std::vector<Found>& batch : batches) {
+      for (const std::vector<FoundUrl>& batch : batches) {
         bytes += federation::EncodeBatch(batch, way).value().size();
       }
       seconds.push_back(CpuSeconds() - start);
@@ -120,7 +121,7 @@ void Report(const RecordedCrawl& crawl, const CrawlShape& shape) {
     std::printf(" |               ");
     for (const double s : seconds) std::printf(" %8.2f", 1e6 * s / urls);
     std::vector<std::string> packed;
-    for (const std::vector<Found>& batch : batches) {
+    for (const std::vector<FoundUrl>& batch : batches) {
       packed.push_back(federation::EncodeBatch(batch).value());
     }
     const double start = CpuSeconds();

@@ -39,7 +39,7 @@ namespace {
 using federation::MapHolder;
 using federation::MapView;
 using storage::CrawlDb;
-using storage::Found;
+using storage::FoundUrl;
 
 constexpr storage::SiteId kReceiver{2};
 constexpr int kRuns = 5;
@@ -105,11 +105,12 @@ class Receiver : public federation::PutOnlyVerbs {
                                     const peers::Batch& batch) override {
     return receiver_.Open(pair.from, batch);
   }
-  absl::Status Take(const federation::PutPair& pair, const peers::Batch& batch,
-                    federation::OpenedBatch opened,
-                    peers::PutReply& reply) override {
-    auto receipt = receiver_.Take(pair.from, batch, std::move(opened),
-                                  pair.to_incarnation);
+  absl::Status StoreBatch(const federation::PutPair& pair,
+                          const peers::Batch& batch,
+                          federation::OpenedBatch opened,
+                          peers::PutReply& reply) override {
+    auto receipt = receiver_.Store(pair.from, batch, std::move(opened),
+                                   pair.to_incarnation);
     if (!receipt.ok()) return receipt.status();
     reply.set_last(receipt->last);
     return absl::OkStatus();
@@ -166,9 +167,9 @@ void End(const Process& other) {
 }
 
 // In the order of their keys, as an outbox has them.
-std::vector<Found> UrlsOfReceiver(const RecordedCrawl& crawl) {
+std::vector<FoundUrl> UrlsOfReceiver(const RecordedCrawl& crawl) {
   const auto view = MapView::Create(TwoSites(), "receiver").value();
-  std::vector<Found> urls;
+  std::vector<FoundUrl> urls;
   for (uint32_t page = 0; page < crawl.pages() && urls.size() < most_urls;
        ++page) {
     if (federation::Ownership(*view).IsMine(crawl.key(page).bytes)) {
@@ -177,14 +178,15 @@ std::vector<Found> UrlsOfReceiver(const RecordedCrawl& crawl) {
       urls.push_back({crawl.key(page), /*cash=*/0, 2, 0});
     }
   }
-  std::sort(urls.begin(), urls.end(),
-            [](const Found& a, const Found& b) { return a.page < b.page; });
+  std::sort(urls.begin(), urls.end(), [](const FoundUrl& a, const FoundUrl& b) {
+    return a.page < b.page;
+  });
   return urls;
 }
 
 // Calls `put` with batch after batch; returns the seconds.
 template <typename Put>
-double Batched(const std::vector<Found>& urls, const Put& put) {
+double Batched(const std::vector<FoundUrl>& urls, const Put& put) {
   const absl::Time began = absl::Now();
   for (size_t i = 0; i < urls.size(); i += kBatch) {
     put(absl::MakeConstSpan(urls).subspan(i, kBatch));
@@ -193,11 +195,11 @@ double Batched(const std::vector<Found>& urls, const Put& put) {
 }
 
 // The exchange's URLs a second in those of PutIfAbsent.
-double Compare(const std::vector<Found>& urls, int port) {
+double Compare(const std::vector<FoundUrl>& urls, int port) {
   const TemporaryFolder here, local;
   const auto db = OpenDb(here.path(), "sender", 1);
-  std::vector<std::pair<storage::SiteId, Found>> out;
-  for (const Found& url : urls) out.emplace_back(kReceiver, url);
+  std::vector<std::pair<storage::SiteId, FoundUrl>> out;
+  for (const FoundUrl& url : urls) out.emplace_back(kReceiver, url);
   for (size_t i = 0; i < out.size(); i += kBatch) {
     if (!db->waiting()
              .SendAgain(absl::MakeConstSpan(out).subspan(i, kBatch))
@@ -228,7 +230,7 @@ double Compare(const std::vector<Found>& urls, int port) {
   pumping.join();
 
   const auto other = OpenDb(local.path(), "local", 3);
-  const double put = Batched(urls, [&](absl::Span<const Found> batch) {
+  const double put = Batched(urls, [&](absl::Span<const FoundUrl> batch) {
     if (!other->incoming().PutIfAbsent(batch, {absl::Now()}).ok()) std::abort();
   });
   const auto count = static_cast<double>(urls.size());
@@ -249,7 +251,7 @@ int Main(int argc, char** argv) {
   for (int i = 0; i < kRuns; ++i) receivers.push_back(StartReceiver());
   std::vector<double> ratios;
   const int code = OnTheRecordedWeb([&](const RecordedCrawl& crawl) {
-    const std::vector<Found> urls = UrlsOfReceiver(crawl);
+    const std::vector<FoundUrl> urls = UrlsOfReceiver(crawl);
     std::printf("%zu URLs, batches of %zu\n", urls.size(), kBatch);
     for (const Process& receiver : receivers) {
       ratios.push_back(Compare(urls, receiver.port));

@@ -61,7 +61,7 @@ storage::PageKey GrowingWeb::Page(int64_t i) const {
                                     (mixed >> 8) & 0xffffff, i));
 }
 
-storage::Found GrowingWeb::FoundPage(int64_t i) {
+storage::FoundUrl GrowingWeb::FoundPage(int64_t i) {
   const int64_t cash = int64_t{1} << (10 + random_() % 22) |
                        static_cast<int64_t>(random_() & 0x3ff);
   return {Page(i), cash, 1, 0};

@@ -21,7 +21,7 @@ class GrowingWeb {
   int64_t pages() const { return pages_; }
   storage::PageKey Page(int64_t i) const;
   // What brings page `i` into the crawl DB, with cash spread over many steps.
-  storage::Found FoundPage(int64_t i);
+  storage::FoundUrl FoundPage(int64_t i);
   // Sorted, distinct; none is `page` itself.
   std::vector<storage::PageKey> Outlinks(const storage::PageKey& page,
                                          int known, int fresh);

@@ -105,7 +105,7 @@ int64_t DiskBytes(const std::string& folder, bool tables_only) {
 }
 
 void Fill(CrawlDb& db, GrowingWeb& web, absl::Time now) {
-  std::vector<storage::Found> batch;
+  std::vector<storage::FoundUrl> batch;
   for (int64_t i = 0; i < web.pages(); ++i) {
     batch.push_back(web.FoundPage(i));
     if (batch.size() == kBatch || i + 1 == web.pages()) {

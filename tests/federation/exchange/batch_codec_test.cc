@@ -18,7 +18,7 @@
 namespace gannet::federation {
 namespace {
 
-using storage::Found;
+using storage::FoundUrl;
 using storage::PageKey;
 using ::testing::HasSubstr;
 
@@ -30,9 +30,9 @@ PageKey Page(const std::string& url) {
   return storage::PageKeyOf(storage::Url::Parse(url).value());
 }
 
-bool Same(const std::vector<Found>& a, const std::vector<Found>& b) {
+bool Same(const std::vector<FoundUrl>& a, const std::vector<FoundUrl>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const Found& x, const Found& y) {
+                    [](const FoundUrl& x, const FoundUrl& y) {
                       return x.page == y.page && x.cash == y.cash &&
                              x.depth == y.depth && x.redirects == y.redirects;
                     });
@@ -40,7 +40,7 @@ bool Same(const std::vector<Found>& a, const std::vector<Found>& b) {
 
 // A list as rounds make them: some hosts, pages that share beginnings, cash
 // from nothing to a seed's.
-std::vector<Found> RandomUrls(size_t count, std::mt19937_64& random) {
+std::vector<FoundUrl> RandomUrls(size_t count, std::mt19937_64& random) {
   std::set<PageKey> pages;
   while (pages.size() < count) {
     static constexpr const char* kHosts[] = {
@@ -59,7 +59,7 @@ std::vector<Found> RandomUrls(size_t count, std::mt19937_64& random) {
     if (random() % 9 == 0) url += "x%00y";
     pages.insert(Page(url));
   }
-  std::vector<Found> urls;
+  std::vector<FoundUrl> urls;
   int64_t left = kMostCash;
   for (const PageKey& page : pages) {
     const int64_t cash =
@@ -72,9 +72,9 @@ std::vector<Found> RandomUrls(size_t count, std::mt19937_64& random) {
   return urls;
 }
 
-proto::OutboxBatch OutboxOf(const std::vector<Found>& urls) {
+proto::OutboxBatch OutboxOf(const std::vector<FoundUrl>& urls) {
   proto::OutboxBatch batch;
-  for (const Found& url : urls) {
+  for (const FoundUrl& url : urls) {
     proto::FoundUrl& out = *batch.add_urls();
     out.set_page(url.page.bytes);
     out.set_cash(url.cash);
@@ -113,7 +113,7 @@ std::string ErrorOf(const std::string& bytes,
 }
 
 TEST(BatchCodecTest, TheFormatIsTheOneInTheHeader) {
-  const std::vector<Found> urls = {
+  const std::vector<FoundUrl> urls = {
       {Page("http://example.com/a"), 300, 2, 0},
       {Page("http://example.com/about"), 300, 2, 0}};
   ASSERT_EQ(urls[0].page.bytes,
@@ -129,7 +129,7 @@ TEST(BatchCodecTest, TheFormatIsTheOneInTheHeader) {
 TEST(BatchCodecTest, EveryListComesBack) {
   std::mt19937_64 random(1);
   for (int trial = 0; trial < 300; ++trial) {
-    const std::vector<Found> urls = RandomUrls(random() % 200, random);
+    const std::vector<FoundUrl> urls = RandomUrls(random() % 200, random);
     for (const BatchCompression& compression :
          {kPlain, BatchCompression{.zstd = true, .level = 1},
           BatchCompression{}}) {
@@ -144,15 +144,15 @@ TEST(BatchCodecTest, EveryListComesBack) {
 
 TEST(BatchCodecTest, AnOutboxIsWrittenAsTheSameBytes) {
   std::mt19937_64 random(1);
-  const std::vector<Found> urls = RandomUrls(100, random);
+  const std::vector<FoundUrl> urls = RandomUrls(100, random);
   EXPECT_EQ(EncodeBatch(OutboxOf(urls)).value(), EncodeBatch(urls).value());
 }
 
 TEST(BatchCodecTest, CompressionIsLeftOutWhereItDoesNotPay) {
-  EXPECT_EQ(EncodeBatch(std::vector<Found>{}).value(),
+  EXPECT_EQ(EncodeBatch(std::vector<FoundUrl>{}).value(),
             Plain(Columns(0, {}, {}, {}, {}, {})));
   std::mt19937_64 random(1);
-  const std::vector<Found> urls = RandomUrls(1000, random);
+  const std::vector<FoundUrl> urls = RandomUrls(1000, random);
   const std::string packed = EncodeBatch(urls).value();
   EXPECT_EQ(packed[1], 1);
   EXPECT_LT(packed.size(), EncodeBatch(urls, kPlain).value().size());
@@ -161,7 +161,7 @@ TEST(BatchCodecTest, CompressionIsLeftOutWhereItDoesNotPay) {
 TEST(BatchCodecTest, AListThatIsNoneIsNotWritten) {
   const PageKey a = Page("http://example.com/a");
   const PageKey b = Page("http://example.com/b");
-  const auto error = [](const std::vector<Found>& urls) {
+  const auto error = [](const std::vector<FoundUrl>& urls) {
     const auto bytes = EncodeBatch(urls);
     EXPECT_EQ(bytes.status().code(), absl::StatusCode::kInvalidArgument);
     return std::string(bytes.status().message());
@@ -170,7 +170,8 @@ TEST(BatchCodecTest, AListThatIsNoneIsNotWritten) {
   EXPECT_THAT(error({{a}, {a}}), HasSubstr("is not greater"));
   EXPECT_THAT(error({{a, -1}}), HasSubstr("below 0"));
   EXPECT_THAT(error({{a, kMostCash}, {b, 1}}), HasSubstr("63 bits"));
-  EXPECT_TRUE(EncodeBatch(std::vector<Found>{{a, kMostCash - 1}, {b, 1}}).ok());
+  EXPECT_TRUE(
+      EncodeBatch(std::vector<FoundUrl>{{a, kMostCash - 1}, {b, 1}}).ok());
   EXPECT_THAT(error({{PageKey{""}}}), HasSubstr("not a SURT key"));
   EXPECT_THAT(error({{PageKey{"xcom,example,)ftp/"}}}),
               HasSubstr("not a SURT key"));
@@ -179,15 +180,16 @@ TEST(BatchCodecTest, AListThatIsNoneIsNotWritten) {
 // The public suffix list may change while URLs wait for their site.
 TEST(BatchCodecTest, KeysWithTheBucketsOfAnotherListAreMadeAnew) {
   std::mt19937_64 random(3);
-  const std::vector<Found> urls = RandomUrls(300, random);
+  const std::vector<FoundUrl> urls = RandomUrls(300, random);
   const std::string expected = EncodeBatch(urls).value();
-  std::vector<Found> old = urls;
-  for (Found& url : old) {
+  std::vector<FoundUrl> old = urls;
+  for (FoundUrl& url : old) {
     // All URLs of a domain alike, some domains only.
     if (url.page.bytes[0] % 3 == 0) url.page.bytes[0] ^= 0x55;
   }
-  std::sort(old.begin(), old.end(),
-            [](const Found& a, const Found& b) { return a.page < b.page; });
+  std::sort(old.begin(), old.end(), [](const FoundUrl& a, const FoundUrl& b) {
+    return a.page < b.page;
+  });
   EXPECT_EQ(EncodeBatch(old).value(), expected);
   EXPECT_EQ(EncodeBatch(OutboxOf(old)).value(), expected);
 }
@@ -197,9 +199,10 @@ TEST(BatchCodecTest, AUrlThatWasFoundBeforeAndAfterAChangeOfTheListIsOne) {
   PageKey old = page;
   --old.bytes[0];
   const auto bytes =
-      EncodeBatch(std::vector<Found>{{old, 30, 3, 1}, {page, 12, 2, 2}});
+      EncodeBatch(std::vector<FoundUrl>{{old, 30, 3, 1}, {page, 12, 2, 2}});
   ASSERT_TRUE(bytes.ok()) << bytes.status();
-  EXPECT_EQ(*bytes, EncodeBatch(std::vector<Found>{{page, 42, 2, 1}}).value());
+  EXPECT_EQ(*bytes,
+            EncodeBatch(std::vector<FoundUrl>{{page, 42, 2, 1}}).value());
 }
 
 TEST(BatchCodecTest, RefusesOtherVersionsAndCompressions) {
@@ -276,9 +279,9 @@ TEST(BatchCodecTest, RefusesDomainsInAnotherOrderThanTheirBuckets) {
 
 TEST(BatchCodecTest, TakesWhatIsWithinTheLimitsAndNothingBeyond) {
   std::mt19937_64 random(1);
-  const std::vector<Found> urls = RandomUrls(500, random);
+  const std::vector<FoundUrl> urls = RandomUrls(500, random);
   size_t longest = 0, all = 0;
-  for (const Found& url : urls) {
+  for (const FoundUrl& url : urls) {
     longest = std::max(longest, url.page.bytes.size());
     all += url.page.bytes.size();
   }
@@ -305,7 +308,7 @@ TEST(BatchCodecTest, TakesWhatIsWithinTheLimitsAndNothingBeyond) {
 
 TEST(BatchCodecTest, ColumnsCountAsBytesEvenWhereKeysAreFew) {
   const std::string bytes =
-      EncodeBatch(std::vector<Found>{{Page("http://example.com/a")}}, kPlain)
+      EncodeBatch(std::vector<FoundUrl>{{Page("http://example.com/a")}}, kPlain)
           .value();
   const size_t columns = bytes.size() - 2;
   EXPECT_TRUE(DecodeBatch(bytes, {.bytes = columns}).ok());
@@ -340,7 +343,7 @@ TEST(BatchCodecTest, MutatedBatchesAreRefusedOrMeanAValidList) {
   std::mt19937_64 random(1);
   int refused = 0, taken = 0;
   for (int trial = 0; trial < 10'000; ++trial) {
-    const std::vector<Found> urls = RandomUrls(1 + random() % 8, random);
+    const std::vector<FoundUrl> urls = RandomUrls(1 + random() % 8, random);
     std::string bytes =
         EncodeBatch(urls, {.zstd = trial % 4 == 0, .level = 1}).value();
     for (auto n = 1 + random() % 3; n > 0 && !bytes.empty(); --n) {

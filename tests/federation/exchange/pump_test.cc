@@ -21,7 +21,7 @@ namespace gannet::federation {
 namespace {
 
 using storage::CrawlDb;
-using storage::Found;
+using storage::FoundUrl;
 using storage::PageKey;
 using testing::HasSubstr;
 
@@ -101,7 +101,7 @@ class TestStream : public PutStream {
     for (int i = 0; i < (repeat ? 2 : 1); ++i) {
       OpenedBatch opened = to_.receiver->Open(peer_, batch);
       if (before_take) before_take();
-      auto receipt = to_.receiver->Take(peer_, batch, std::move(opened));
+      auto receipt = to_.receiver->Store(peer_, batch, std::move(opened));
       if (!receipt.ok()) return End(receipt.status());
       peers::PutReply reply;
       reply.set_last(receipt->last);
@@ -170,7 +170,7 @@ class PumpTest : public testing::Test {
     delivery.sequence = ++filled_;
     for (int i = from; i < from + count; ++i) {
       delivery.forwarded.emplace_back(kParis,
-                                      storage::Found{ParisPage(i), 100 + i});
+                                      storage::FoundUrl{ParisPage(i), 100 + i});
       cash_ += 100 + i;
     }
     delivery.cash_so_far = cash_;
@@ -318,7 +318,7 @@ TEST_F(PumpTest, AReceiverMakesUrlsCanonicalByItsOwnRules) {
   delivery.sequence = ++filled_;
   for (const std::string& sent : {url, url + "?utm_source=x", deep}) {
     delivery.forwarded.emplace_back(
-        kParis, storage::Found{
+        kParis, storage::FoundUrl{
                     storage::PageKeyOf(storage::Url::Parse(sent).value()), 10});
     cash_ += 10;
   }
@@ -361,7 +361,7 @@ TEST_F(PumpTest, UrlsWithTheBucketsOfAnotherDayArrive) {
   for (int i = 0; i < 15; ++i) {
     PageKey old = ParisPage(i);
     old.bytes[0] ^= 0x55;
-    delivery.forwarded.emplace_back(kParis, storage::Found{old, 100 + i});
+    delivery.forwarded.emplace_back(kParis, storage::FoundUrl{old, 100 + i});
     cash_ += 100 + i;
   }
   delivery.cash_so_far = cash_;

@@ -152,7 +152,7 @@ class HandOffTest : public testing::Test {
           receiver.hand_off->WalkAgain();
       }
       for (const proto::FoundUrl& url : cut.batch.urls()) {
-        const storage::Found found{PageKey{url.page()}, url.cash()};
+        const storage::FoundUrl found{PageKey{url.page()}, url.cash()};
         const SiteId owner = Ownership(*view).OwnerOf(url.page()).value();
         if (owner == to) {
           delivery.mine.push_back(found);
@@ -281,9 +281,9 @@ TEST_F(HandOffTest, ASiteThatLeavesIsNotDoneBeforeItsOutboxesAreEmpty) {
   storage::Settlement batch;
   batch.cursor = std::max({urls[0], urls[1], urls[2]}).bytes;
   const int64_t cash = paris_.db->totals().round / 3;
-  batch.remote.emplace_back(SiteId{1}, storage::Found{urls[0], cash});
-  batch.deferred.push_back(storage::Found{urls[1], cash});
-  batch.gains.emplace_back(SiteId{1}, storage::Found{urls[2], cash});
+  batch.remote.emplace_back(SiteId{1}, storage::FoundUrl{urls[0], cash});
+  batch.deferred.push_back(storage::FoundUrl{urls[1], cash});
+  batch.gains.emplace_back(SiteId{1}, storage::FoundUrl{urls[2], cash});
   ASSERT_TRUE(paris_.db->round().Settle(batch, {kNow}).ok());
   ASSERT_TRUE(paris_.db->round().Close("{}").ok());
 
@@ -309,8 +309,9 @@ TEST_F(HandOffTest, NorBeforeWhatOthersSentItBeforeTheyKnewHasGoneOn) {
   const Map leaving = Leave(three, "paris").value();
   // Tokyo takes it for Paris's still; it is Oslo's.
   const PageKey url = PagesOf(leaving, SiteId{3}, 1)[0];
-  ASSERT_TRUE(
-      tokyo_.db->waiting().SendAgain({{SiteId{2}, storage::Found{url}}}).ok());
+  ASSERT_TRUE(tokyo_.db->waiting()
+                  .SendAgain({{SiteId{2}, storage::FoundUrl{url}}})
+                  .ok());
   CutOutbox(tokyo_, SiteId{2});
   for (int i = 0; i < 100; ++i) {
     EXPECT_FALSE(paris_.Step(leaving));
@@ -511,10 +512,10 @@ TEST_F(HandOffTest, IfASiteDiesMeanwhileThePagesGoToWhoeverOwnsThemNow) {
 TEST_F(HandOffTest, WhatWaitsForASiteThatDiedGoesToTheNewOwners) {
   const Map three = FinishHandOff(three_).value();
   const auto before = MapView::Create(three, "tokyo").value();
-  std::vector<std::pair<SiteId, storage::Found>> urls;
+  std::vector<std::pair<SiteId, storage::FoundUrl>> urls;
   for (int i = 0; i < 100; ++i) {
     if (Ownership(*before).OwnerOf(PageOf(i, 0).bytes) == SiteId{3}) {
-      urls.emplace_back(SiteId{3}, storage::Found{PageOf(i, 0)});
+      urls.emplace_back(SiteId{3}, storage::FoundUrl{PageOf(i, 0)});
     }
   }
   ASSERT_GT(urls.size(), 10u);

@@ -17,37 +17,37 @@ using testing::HasSubstr;
 class MembershipTest : public FederationTest {};
 
 TEST_F(MembershipTest, TheFirstSiteFoundsAndInvitedOnesJoin) {
-  Found(3);
+  StartSites(3);
   EXPECT_EQ(tokyo()->maps().view()->map().registrar(), 1u);
   EXPECT_TRUE(tokyo()->MayBeginRound().ok());
   EXPECT_TRUE(lima()->MayBeginRound().ok());
 }
 
 TEST_F(MembershipTest, WhoIsNotInvitedIsToldSo) {
-  Found(1);
+  StartSites(1);
   sites_.push_back(std::make_unique<TestSite>("paris", tokyo().address()));
   paris().Start();
-  ASSERT_TRUE(Becomes([&] { return !paris()->Look().error.empty(); }));
-  EXPECT_THAT(paris()->Look().error, HasSubstr("not invited"));
+  ASSERT_TRUE(Becomes([&] { return !paris()->Snapshot().error.empty(); }));
+  EXPECT_THAT(paris()->Snapshot().error, HasSubstr("not invited"));
   EXPECT_FALSE(paris()->MayBeginRound().ok());
-  EXPECT_GT(tokyo()->Look().refused_calls, 0u);
+  EXPECT_GT(tokyo()->Snapshot().refused_calls, 0u);
   // As soon as it is, it joins by itself.
   ASSERT_TRUE(tokyo().Invite("paris").ok());
   EXPECT_TRUE(Becomes([&] { return paris().IsMember(); }));
 }
 
 TEST_F(MembershipTest, OtherRulesMayNotJoin) {
-  Found(1);
+  StartSites(1);
   ASSERT_TRUE(tokyo().Invite("paris").ok());
   sites_.push_back(std::make_unique<TestSite>("paris", tokyo().address()));
   paris().rules.set_filters("others");
   paris().Start();
-  ASSERT_TRUE(Becomes([&] { return !paris()->Look().error.empty(); }));
-  EXPECT_THAT(paris()->Look().error, HasSubstr("filters"));
+  ASSERT_TRUE(Becomes([&] { return !paris()->Snapshot().error.empty(); }));
+  EXPECT_THAT(paris()->Snapshot().error, HasSubstr("filters"));
 }
 
 TEST_F(MembershipTest, ASeedOfAnotherSiteIsHandedOverToIt) {
-  Found(2);
+  StartSites(2);
   const std::string url = UrlOf(paris());
   ASSERT_TRUE(tokyo().db().incoming().Inject({{KeyOf(url)}}, absl::Now()).ok());
   tokyo()->OnForeignPages();
@@ -60,7 +60,7 @@ TEST_F(MembershipTest, ASeedOfAnotherSiteIsHandedOverToIt) {
 }
 
 TEST_F(MembershipTest, PagesMoveToASiteThatJoinsAndBackFromOneThatLeaves) {
-  Found(1);
+  StartSites(1);
   std::vector<PageKey> seeds;
   for (int i = 0; i < 200; ++i) {
     seeds.push_back(KeyOf(fmt::format("http://host{}.example/", i)));
@@ -85,9 +85,10 @@ TEST_F(MembershipTest, PagesMoveToASiteThatJoinsAndBackFromOneThatLeaves) {
 }
 
 TEST_F(MembershipTest, WithoutTheRegistrarOthersGoOnAndTheRoleCanBeAdopted) {
-  Found(3);
+  StartSites(3);
   tokyo().Stop();
-  ASSERT_TRUE(Becomes([&] { return !paris()->Look().registrar_is_reachable; }));
+  ASSERT_TRUE(
+      Becomes([&] { return !paris()->Snapshot().registrar_is_reachable; }));
   const absl::Status refused = paris().Invite("oslo");
   EXPECT_TRUE(absl::IsUnavailable(refused)) << refused;
   EXPECT_THAT(std::string(refused.message()), HasSubstr("adopt"));
@@ -108,13 +109,13 @@ TEST_F(MembershipTest, WithoutTheRegistrarOthersGoOnAndTheRoleCanBeAdopted) {
 }
 
 TEST_F(MembershipTest, AMemberWhoseRulesHaveChangedSinceBeginsNoRound) {
-  Found(2);
+  StartSites(2);
   ASSERT_TRUE(Becomes([&] { return paris()->MayBeginRound().ok(); }));
   paris().Stop();
   paris().rules.set_filters("others");
   paris().Start();
-  EXPECT_TRUE(Becomes([&] { return !paris()->Look().error.empty(); }));
-  EXPECT_THAT(paris()->Look().error, HasSubstr("the filters"));
+  EXPECT_TRUE(Becomes([&] { return !paris()->Snapshot().error.empty(); }));
+  EXPECT_THAT(paris()->Snapshot().error, HasSubstr("the filters"));
   EXPECT_FALSE(paris()->MayBeginRound().ok());
   // Its rules become everybody's, and now the other one has to follow.
   ASSERT_TRUE(Becomes([&] {  // Just restarted, it is not believed at once.
@@ -125,7 +126,7 @@ TEST_F(MembershipTest, AMemberWhoseRulesHaveChangedSinceBeginsNoRound) {
         .ok();
   }));
   EXPECT_TRUE(Becomes([&] { return paris()->MayBeginRound().ok(); }));
-  EXPECT_TRUE(Becomes([&] { return paris()->Look().error.empty(); }));
+  EXPECT_TRUE(Becomes([&] { return paris()->Snapshot().error.empty(); }));
   EXPECT_FALSE(tokyo()->MayBeginRound().ok());
   tokyo().Stop();
   tokyo().rules = paris().rules;
@@ -135,7 +136,7 @@ TEST_F(MembershipTest, AMemberWhoseRulesHaveChangedSinceBeginsNoRound) {
 
 // They may be on two sides of a link that is cut.
 TEST_F(MembershipTest, OfTwoThatAdoptAtOnceOneIsTheRegistrarInTheEnd) {
-  Found(3);
+  StartSites(3);
   tokyo().Stop();
   std::thread other([&] { (void)paris()->Adopt(); });
   (void)lima()->Adopt();
@@ -148,7 +149,7 @@ TEST_F(MembershipTest, OfTwoThatAdoptAtOnceOneIsTheRegistrarInTheEnd) {
 }
 
 TEST_F(MembershipTest, WhatASiteThatIsGoneMayHaveLostIsAskedFor) {
-  Found(3);
+  StartSites(3);
   EXPECT_TRUE(tokyo()->losses().Get().empty());
   lima().Stop();
   ASSERT_TRUE(tokyo()
@@ -160,14 +161,14 @@ TEST_F(MembershipTest, WhatASiteThatIsGoneMayHaveLostIsAskedFor) {
       Becomes([&] { return paris()->losses().Get().somebody_is_gone; }));
   EXPECT_TRUE(tokyo()->losses().Get().somebody_is_gone);
   // Until that is done nothing is quiet; a restart does not forget it.
-  EXPECT_FALSE(tokyo()->Look().self.is_idle());
+  EXPECT_FALSE(tokyo()->Snapshot().self.is_idle());
   paris().Stop();
   paris().Start();
   EXPECT_TRUE(paris()->losses().Get().somebody_is_gone);
 }
 
 TEST_F(MembershipTest, TwoAdministratorsAtOnceBothGetTheirChange) {
-  Found(2);
+  StartSites(2);
   absl::Status first, second;
   std::thread other([&] { first = paris().Invite("oslo"); });
   second = tokyo().Invite("rome");
@@ -180,7 +181,7 @@ TEST_F(MembershipTest, TwoAdministratorsAtOnceBothGetTheirChange) {
 }
 
 TEST_F(MembershipTest, ABlockReachesEverySite) {
-  Found(2);
+  StartSites(2);
   const std::string url = UrlOf(paris());
   ASSERT_TRUE(paris().db().incoming().Inject({{KeyOf(url)}}, absl::Now()).ok());
   const std::string domain = url.substr(7, url.size() - 8);
@@ -203,7 +204,7 @@ TEST_F(MembershipTest, ABlockReachesEverySite) {
 }
 
 TEST_F(MembershipTest, ASiteThatWasRemovedLearnsItAndMayComeBack) {
-  Found(3);
+  StartSites(3);
   lima().Stop();
   ASSERT_TRUE(tokyo()
                   .Change([](const Map& map) {
@@ -219,48 +220,49 @@ TEST_F(MembershipTest, ASiteThatWasRemovedLearnsItAndMayComeBack) {
 
 TEST_F(MembershipTest,
        ASiteThatWasRemovedAsksEverMoreSeldomAndSaysOnceWhatToDo) {
-  Found(2);
+  StartSites(2);
   ASSERT_TRUE(tokyo()
                   .Change([](const Map& map) {
                     return federation::Remove(map, "paris");
                   })
                   .ok());
-  ASSERT_TRUE(Becomes([&] { return !paris()->Look().error.empty(); }));
-  const std::string error = paris()->Look().error;
+  ASSERT_TRUE(Becomes([&] { return !paris()->Snapshot().error.empty(); }));
+  const std::string error = paris()->Snapshot().error;
   EXPECT_THAT(error, HasSubstr("it was removed, or it left"));
   EXPECT_THAT(error, HasSubstr("'gannet federation invite paris'"));
   paris().StopClock();
   // The second time comes 1 to 2 s after the first, the third 2 to 4 s later.
   for (absl::Duration step = absl::Seconds(2); step < absl::Seconds(10);
        step *= 2) {
-    const uint64_t before = tokyo()->Look().refused_calls;
+    const uint64_t before = tokyo()->Snapshot().refused_calls;
     EXPECT_TRUE(Becomes([&] {
       paris().PassTime(step / 4);
-      return tokyo()->Look().refused_calls > before;
+      return tokyo()->Snapshot().refused_calls > before;
     }));
     paris().PassTime(step * 5 / 8);
-    EXPECT_EQ(tokyo()->Look().refused_calls, before + 1) << "within " << step;
+    EXPECT_EQ(tokyo()->Snapshot().refused_calls, before + 1)
+        << "within " << step;
   }
-  EXPECT_EQ(paris()->Look().error, error);
+  EXPECT_EQ(paris()->Snapshot().error, error);
   EXPECT_EQ(paris().Noted("federation_error"), 1);
 }
 
 TEST_F(MembershipTest, WhoIsNotInvitedMayBeToldToAskAtOnce) {
-  Found(1);
+  StartSites(1);
   sites_.push_back(std::make_unique<TestSite>("paris", tokyo().address()));
   paris().Start();
-  ASSERT_TRUE(Becomes([&] { return !paris()->Look().error.empty(); }));
-  EXPECT_THAT(paris()->Look().error,
+  ASSERT_TRUE(Becomes([&] { return !paris()->Snapshot().error.empty(); }));
+  EXPECT_THAT(paris()->Snapshot().error,
               HasSubstr("the site at " + tokyo().address() + " says: "));
   ASSERT_TRUE(tokyo().Invite("paris").ok());
   EXPECT_TRUE(paris()->JoinNow().ok());
   EXPECT_TRUE(paris().IsMember());
   // What it complained about is over, though its next try was far away.
-  EXPECT_TRUE(Becomes([&] { return paris()->Look().error.empty(); }));
+  EXPECT_TRUE(Becomes([&] { return paris()->Snapshot().error.empty(); }));
 }
 
 TEST_F(MembershipTest, ARegistrarThatIsOnlyHeardIsNotReachableYet) {
-  Found(1);
+  StartSites(1);
   ASSERT_TRUE(tokyo().Invite("paris").ok());
   sites_.push_back(std::make_unique<TestSite>("paris", tokyo().address()));
   // It gets in; afterwards nothing that it says to tokyo arrives.
@@ -270,15 +272,15 @@ TEST_F(MembershipTest, ARegistrarThatIsOnlyHeardIsNotReachableYet) {
   };
   paris().Start();
   ASSERT_TRUE(Becomes([&] {
-    const FederationLook look = paris()->Look();
+    const FederationSnapshot look = paris()->Snapshot();
     return look.neighbours.contains(1) && look.neighbours.at(1).is_alive;
   }));
-  EXPECT_FALSE(paris()->Look().registrar_is_reachable);
+  EXPECT_FALSE(paris()->Snapshot().registrar_is_reachable);
   EXPECT_TRUE(absl::IsUnavailable(paris().Invite("oslo")));
 }
 
 TEST_F(MembershipTest, ASiteThatDoesNotAnswerIsNotABrokenOne) {
-  Found(2);
+  StartSites(2);
   const auto well = tokyo()->VerifyAll(/*full=*/true);
   ASSERT_TRUE(well.ok()) << well.status();
   for (const FederationCheck& check : *well) {
@@ -299,18 +301,18 @@ TEST_F(MembershipTest, ASiteThatDoesNotAnswerIsNotABrokenOne) {
 // ----------------------------------------------------------------
 
 TEST_F(MembershipTest, ASecondCopyOfALivingSiteMayNotTakeItsPlaceInTheMap) {
-  Found(2);
+  StartSites(2);
   TestSite copy({.of = paris(), .has_own_address = true});
   copy.Start();
-  ASSERT_TRUE(Becomes([&] { return !copy->Look().error.empty(); }));
-  EXPECT_THAT(copy->Look().error, HasSubstr("second copy"));
+  ASSERT_TRUE(Becomes([&] { return !copy->Snapshot().error.empty(); }));
+  EXPECT_THAT(copy->Snapshot().error, HasSubstr("second copy"));
   EXPECT_EQ(FindSite(tokyo()->maps().view()->map(), "paris")->address(),
             paris().address());
   EXPECT_TRUE(paris()->MayBeginRound().ok());
 }
 
 TEST_F(MembershipTest, ASecondCopyThatIsInTheMapBeginsNoRound) {
-  Found(2);
+  StartSites(2);
   TestSite copy({.of = paris()});
   copy.Start();
   ASSERT_TRUE(Becomes([&] { return !copy->MayBeginRound().ok(); }));
@@ -324,33 +326,33 @@ TEST_F(MembershipTest, ASecondCopyThatIsInTheMapBeginsNoRound) {
 // -----------------------------------------------------------------
 
 TEST_F(MembershipTest, WorkThatCameThisMomentIsNotQuietAnyMore) {
-  Found(2);
+  StartSites(2);
   for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(Becomes([&] { return tokyo()->Look().is_quiet; }));
+    ASSERT_TRUE(Becomes([&] { return tokyo()->Snapshot().is_quiet; }));
     const PageKey page = KeyOf(UrlOf(paris(), i));
     ASSERT_TRUE(paris().db().incoming().Inject({{page}}, absl::Now()).ok());
-    EXPECT_FALSE(tokyo()->LookNow().is_quiet);
+    EXPECT_FALSE(tokyo()->FreshSnapshot().is_quiet);
     ASSERT_TRUE(paris().db().records().Forget(page).ok());
   }
 }
 
 TEST_F(MembershipTest, AnIdleFederationIsQuietAndOneWithWorkIsNot) {
-  Found(2);
-  EXPECT_TRUE(Becomes([&] { return tokyo()->Look().is_quiet; }));
-  EXPECT_TRUE(Becomes([&] { return paris()->Look().is_quiet; }));
-  EXPECT_TRUE(Becomes([&] { return tokyo()->LookNow().is_quiet; }));
+  StartSites(2);
+  EXPECT_TRUE(Becomes([&] { return tokyo()->Snapshot().is_quiet; }));
+  EXPECT_TRUE(Becomes([&] { return paris()->Snapshot().is_quiet; }));
+  EXPECT_TRUE(Becomes([&] { return tokyo()->FreshSnapshot().is_quiet; }));
   ASSERT_TRUE(paris()
                   .db()
                   .incoming()
                   .Inject({{KeyOf(UrlOf(paris()))}}, absl::Now())
                   .ok());
   // Who asks everybody knows it at once; who only looks, soon.
-  EXPECT_FALSE(tokyo()->LookNow().is_quiet);
-  EXPECT_TRUE(Becomes([&] { return !tokyo()->Look().is_quiet; }));
+  EXPECT_FALSE(tokyo()->FreshSnapshot().is_quiet);
+  EXPECT_TRUE(Becomes([&] { return !tokyo()->Snapshot().is_quiet; }));
 }
 
 TEST_F(MembershipTest, APlanTellsWhatWouldMove) {
-  Found(2);
+  StartSites(2);
   std::vector<PageKey> seeds;
   for (int i = 0; i < 100; ++i) seeds.push_back(KeyOf(UrlOf(tokyo(), i)));
   ASSERT_TRUE(tokyo().db().incoming().Inject(seeds, absl::Now()).ok());

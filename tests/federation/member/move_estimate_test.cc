@@ -47,7 +47,7 @@ class MoveEstimateTest : public testing::Test {
                                  return true;
                                })
                     .ok());
-    const auto per_byte = estimate.Look();
+    const auto per_byte = estimate.PerByteNow();
     EXPECT_TRUE(per_byte.ok()) << per_byte.status();
     return static_cast<double>(all) * per_byte->bytes_of_page *
            per_byte->compressed;

@@ -26,7 +26,7 @@ class OwnershipTest : public FederationTest {
 };
 
 TEST_F(OwnershipTest, APageAtTheWrongSiteIsABrokenInvariantUntilItMoves) {
-  Found(2);
+  StartSites(2);
   ASSERT_TRUE(Becomes([&] { return AllAgree(); }));
   EXPECT_TRUE(TokyosCheck().ok) << TokyosCheck().detail;
 

@@ -39,7 +39,7 @@ class RebirthTest : public FederationTest {
 // --- Registrars that were restored -------------------------------------------
 
 TEST_F(RebirthTest, ARestoredRegistrarDoesNothingByItsOldMap) {
-  Found(2);
+  StartSites(2);
   TestSite restored({.of = tokyo(), .has_own_address = true});
   ASSERT_TRUE(restored.db().incoming().Reincarnate().ok());
   ASSERT_TRUE(tokyo().Invite("oslo").ok());
@@ -59,7 +59,7 @@ TEST_F(RebirthTest, ARestoredRegistrarDoesNothingByItsOldMap) {
 }
 
 TEST_F(RebirthTest, ARestoredRegistrarIsLetInByTheOthers) {
-  Found(2);
+  StartSites(2);
   const std::string old_map = tokyo().db().records().GetNote("map").value();
   ASSERT_TRUE(tokyo().Invite("oslo").ok());
   ASSERT_TRUE(Becomes([&] { return paris().epoch() == tokyo().epoch(); }));
@@ -77,7 +77,7 @@ TEST_F(RebirthTest, ARestoredRegistrarIsLetInByTheOthers) {
 // tokyo is cut off from the two others, and takes lima for dead; paris takes
 // tokyo for dead, adopts the role, and has lima all the time.
 TEST_F(RebirthTest, WhoTookPartInARemovalThatIsUndoneBeginsAnotherLife) {
-  Found(3);
+  StartSites(3);
   const SiteId lima_id{3};
   ASSERT_TRUE(Arrives(tokyo(), lima(), 0));
   ASSERT_TRUE(Becomes([&] {  // lima has told it so.
@@ -116,7 +116,7 @@ TEST_F(RebirthTest, WhoTookPartInARemovalThatIsUndoneBeginsAnotherLife) {
 // --- Rules -------------------------------------------------------------------
 
 TEST_F(RebirthTest, ASiteThatHasTheOldRulesGetsNothingUntilItHasTheNew) {
-  Found(2);
+  StartSites(2);
   proto::MapRules rules;
   rules.set_filters("others");
   ASSERT_TRUE(tokyo()
@@ -129,11 +129,11 @@ TEST_F(RebirthTest, ASiteThatHasTheOldRulesGetsNothingUntilItHasTheNew) {
   ASSERT_TRUE(tokyo().db().incoming().Inject({{KeyOf(url)}}, absl::Now()).ok());
   tokyo()->OnForeignPages();
   ASSERT_TRUE(Becomes([&] {
-    return tokyo()->Look().neighbours.at(2).error.find("the filters") !=
+    return tokyo()->Snapshot().neighbours.at(2).error.find("the filters") !=
            std::string::npos;
   }));
   EXPECT_FALSE(Knows(paris(), url));
-  EXPECT_EQ(paris()->Look().received.refused, 0u);
+  EXPECT_EQ(paris()->Snapshot().received.refused, 0u);
   paris().Stop();
   paris().rules = rules;
   paris().Start();
@@ -146,7 +146,7 @@ TEST_F(RebirthTest, ASiteThatHasTheOldRulesGetsNothingUntilItHasTheNew) {
 class StreamsTest : public RebirthTest {
  protected:
   void SetUp() override {
-    Found(2);
+    StartSites(2);
     greeting_ = MakeGreeting(*paris()->maps().view(),
                              paris().db().records().identity()->incarnation())
                     .value();
@@ -174,7 +174,7 @@ class StreamsTest : public RebirthTest {
   }
   // One URL, of tokyo; whether it is acknowledged.
   bool Send(PutStream& stream, uint64_t sequence) {
-    storage::Found url;
+    storage::FoundUrl url;
     url.page = KeyOf(UrlOf(tokyo()));
     peers::PutRequest request;
     peers::Batch& batch = *request.mutable_batch();

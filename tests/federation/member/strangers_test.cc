@@ -19,7 +19,7 @@ using testing::HasSubstr;
 class StrangersTest : public FederationTest {
  protected:
   void SetUp() override {
-    Found(2);
+    StartSites(2);
     greeting_ = MakeGreeting(*paris()->maps().view(),
                              paris().db().records().identity()->incarnation())
                     .value();
@@ -74,7 +74,7 @@ class StrangersTest : public FederationTest {
   }
   // One URL, of tokyo.
   std::string GoodUrls() {
-    storage::Found url;
+    storage::FoundUrl url;
     url.page = KeyOf(UrlOf(tokyo()));
     url.cash = 5;
     return EncodeBatch({{url}}).value();
@@ -96,8 +96,8 @@ class StrangersTest : public FederationTest {
                ->last() +
            1;
   }
-  uint64_t refused_calls() { return tokyo()->Look().refused_calls; }
-  uint64_t refused_batches() { return tokyo()->Look().received.refused; }
+  uint64_t refused_calls() { return tokyo()->Snapshot().refused_calls; }
+  uint64_t refused_batches() { return tokyo()->Snapshot().received.refused; }
 
   // Whatever was said: tokyo is well, and knows nothing new.
   void ExpectUntouched() {
@@ -325,12 +325,12 @@ TEST_F(StrangersTest, CashThatDoesNotAddUpIsRefused) {
 
 TEST_F(StrangersTest, AMessageBeyondTheLimitIsNotReadAtAll) {
   TakeThePlaceOfParis();
-  const uint64_t cut = tokyo()->Look().cut_streams;
+  const uint64_t cut = tokyo()->Snapshot().cut_streams;
   const absl::Status status =
       Put({BatchOf(Next(), std::string(kMostPeerMessageBytes + 1, '\x01'), 0)});
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("larger than max"));
-  EXPECT_TRUE(Becomes([&] { return tokyo()->Look().cut_streams > cut; }));
+  EXPECT_TRUE(Becomes([&] { return tokyo()->Snapshot().cut_streams > cut; }));
   // The first word of a stream: nobody knows whose it is.
   const uint64_t before = refused_calls();
   const std::unique_ptr<PutStream> stream = client_->OpenPut();
@@ -383,12 +383,12 @@ TEST_F(StrangersTest, WhatIsNoUrlIsRefusedWithItsBatch) {
 
 TEST_F(StrangersTest, AUrlThatTheRulesDoNotAcceptIsDroppedAndItsCashCounted) {
   TakeThePlaceOfParis();
-  const uint64_t before = tokyo()->Look().received.filtered;
+  const uint64_t before = tokyo()->Snapshot().received.filtered;
   const std::string deep(4000, 'a');  // urls.max_bytes is 2048.
   const absl::Status status =
       Put({BatchOf(Next(), Row("example,host,)http/" + deep), 5)});
   EXPECT_TRUE(status.ok()) << status;
-  EXPECT_EQ(tokyo()->Look().received.filtered, before + 1);
+  EXPECT_EQ(tokyo()->Snapshot().received.filtered, before + 1);
   ExpectUntouched();
 }
 

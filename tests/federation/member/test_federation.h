@@ -194,7 +194,7 @@ class TestSite {
 class FederationTest : public testing::Test {
  protected:
   // tokyo founds, the others join.
-  void Found(int sites) {
+  void StartSites(int sites) {
     const char* names[] = {"tokyo", "paris", "lima"};
     for (int i = 0; i < sites; ++i) {
       Add(names[i]);

@@ -35,8 +35,8 @@ class ScriptedSite : public PutOnlyVerbs {
     changed_.SignalAll();
     return {nullptr, storage::Delivery()};
   }
-  absl::Status Take(const PutPair&, const peers::Batch& batch, OpenedBatch,
-                    peers::PutReply& reply) override {
+  absl::Status StoreBatch(const PutPair&, const peers::Batch& batch,
+                          OpenedBatch, peers::PutReply& reply) override {
     std::function<absl::Status(uint64_t)> take;
     {
       storage::MutexLock lock(&mu_);

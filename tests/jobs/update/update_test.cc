@@ -105,7 +105,7 @@ class UpdateTest : public testing::Test {
             .ok());
     const auto deferred = db->waiting().TopDeferred(100'000);
     EXPECT_TRUE(deferred.ok());
-    for (const storage::Found& url : *deferred) {
+    for (const storage::FoundUrl& url : *deferred) {
       result.deferred[url.page.bytes] = url.cash;
     }
     for (const uint32_t id : {2, 3}) {
@@ -314,7 +314,7 @@ TEST_F(FederatedUpdateTest, CutOffAndRunAgainOtherSitesGetTheirPlacesOnce) {
   before_update_ = [&](storage::CrawlDb& db) {
     storage::Settlement batch;
     for (const auto& [page, cash] : sums_) {
-      const storage::Found url{storage::PageKey{page}, cash};
+      const storage::FoundUrl url{storage::PageKey{page}, cash};
       const auto owner = federation::Ownership(*map_).OwnerOf(page);
       if (owner == storage::SiteId{1}) {
         batch.local.push_back(url);

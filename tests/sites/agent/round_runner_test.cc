@@ -82,7 +82,7 @@ class RoundRunnerTest : public testing::Test {
     });
     return answer;
   }
-  admin::RoundsState State() { return runner_->Look().rounds(); }
+  admin::RoundsState State() { return runner_->Status().rounds(); }
 
   const std::thread::id tester_ = std::this_thread::get_id();
   std::atomic<int> clock_reads_ = 0;
@@ -192,7 +192,7 @@ TEST_F(RoundRunnerTest, AFailedRoundIsTriedAgainAfterAPauseThatGrows) {
   Pass(absl::Minutes(30));
   Settle();
   EXPECT_EQ(State().last_error(), "");  // It went well at last.
-  EXPECT_EQ(runner_->Look().rounds_by_result().at("failed"), 8);
+  EXPECT_EQ(runner_->Status().rounds_by_result().at("failed"), 8);
 }
 
 TEST_F(RoundRunnerTest, ARoundThatFoundTheDiskFullGoesOnSoonAfterThereIsRoom) {
@@ -405,7 +405,7 @@ TEST_F(RoundRunnerTest, StopLeavesTheRoundOpenAndTellsWhoAskedForIt) {
   caller.join();
   EXPECT_TRUE(absl::IsCancelled(answer.status)) << answer.status;
   EXPECT_TRUE(rounds_.is_open);
-  EXPECT_EQ(runner_->Look().rounds_by_result().at("stopped"), 1);
+  EXPECT_EQ(runner_->Status().rounds_by_result().at("stopped"), 1);
   Settle();
   EXPECT_EQ(rounds_.looks, 1);  // By hand: nobody asks for more.
 }

@@ -37,7 +37,7 @@ class ScriptedFederation : public FederationControl {
 
   absl::Status Get(const admin::GetFederationRequest&,
                    admin::Federation& reply) override {
-    federation::FederationLook look;
+    federation::FederationSnapshot look;
     auto view = federation::MapView::Create(map_, "tokyo");
     if (!view.ok()) return view.status();
     look.view = *std::move(view);

@@ -25,7 +25,7 @@ class ArchiveMeterTest : public testing::Test {
     fs::last_write_time(folder_.path(), fs::last_write_time(folder_.path()) -
                                             std::chrono::hours(++hours_));
   }
-  std::pair<int64_t, uint64_t> Look() {
+  std::pair<int64_t, uint64_t> MeterNow() {
     const ArchiveSize size = meter_.Measure();
     return {size.files, size.bytes};
   }
@@ -39,38 +39,38 @@ class ArchiveMeterTest : public testing::Test {
 };
 
 TEST_F(ArchiveMeterTest, WhatComesGrowsAndGoesIsSeen) {
-  EXPECT_EQ(Look(), Size(0, 0));
+  EXPECT_EQ(MeterNow(), Size(0, 0));
   Write(finished_, 100);
   Write(open_, 10);
   Write("notes.txt", 1000);
-  EXPECT_EQ(Look(), Size(2, 110));
+  EXPECT_EQ(MeterNow(), Size(2, 110));
   Write(open_, 20);
-  EXPECT_EQ(Look(), Size(2, 120));
+  EXPECT_EQ(MeterNow(), Size(2, 120));
   Remove(finished_);
-  EXPECT_EQ(Look(), Size(1, 20));
+  EXPECT_EQ(MeterNow(), Size(1, 20));
 }
 
 TEST_F(ArchiveMeterTest, SoItIsWhenNothingWasChangedForLong) {
   Write(finished_, 100);
   Write(open_, 10);
   LetTimePass();
-  EXPECT_EQ(Look(), Size(2, 110));
+  EXPECT_EQ(MeterNow(), Size(2, 110));
   Write(open_, 20);  // Does not change the folder.
-  EXPECT_EQ(Look(), Size(2, 120));
+  EXPECT_EQ(MeterNow(), Size(2, 120));
   Remove(finished_);
-  EXPECT_EQ(Look(), Size(1, 20));
+  EXPECT_EQ(MeterNow(), Size(1, 20));
   LetTimePass();
-  EXPECT_EQ(Look(), Size(1, 20));
+  EXPECT_EQ(MeterNow(), Size(1, 20));
   Remove(open_);
-  EXPECT_EQ(Look(), Size(0, 0));
+  EXPECT_EQ(MeterNow(), Size(0, 0));
 }
 
 TEST_F(ArchiveMeterTest, FinishedFilesAreNotLookedAtAgain) {
   Write(finished_, 100);
   LetTimePass();
-  EXPECT_EQ(Look(), Size(1, 100));
+  EXPECT_EQ(MeterNow(), Size(1, 100));
   Write(finished_, 5);  // Nobody does that; it shows what is remembered.
-  EXPECT_EQ(Look(), Size(1, 100));
+  EXPECT_EQ(MeterNow(), Size(1, 100));
 }
 
 TEST_F(ArchiveMeterTest, NoFolderIsNoArchive) {

@@ -53,7 +53,7 @@ TEST_F(BlockTest, KnownPagesLeaveTheFrontierAndTheirCashGoesToTheRoot) {
 TEST_F(BlockTest, NewLinksToABlockedDomainAreRefusedAndCounted) {
   ASSERT_TRUE(db_->blocks().Block("d0.example").ok());
   const PutCounts found = *db_->incoming().PutIfAbsent(
-      {Found{PageOf(0, 0, 1), 70}, Found{PageOf(1, 0, 1), 30}}, {now_});
+      {FoundUrl{PageOf(0, 0, 1), 70}, FoundUrl{PageOf(1, 0, 1), 30}}, {now_});
   EXPECT_EQ(found.added, 1);
   EXPECT_EQ(found.blocked, 1);
   EXPECT_EQ(db_->totals().dropped.at(kBlockedByOperator), 70);
@@ -150,9 +150,10 @@ TEST_F(BlockTest, UndoPutsBackWhatTheBlockTookOutAndNothingElse) {
   EXPECT_EQ(db_->totals().frontier_pages, 1);
   EXPECT_EQ(db_->totals().pages_by_state[proto::NEW], 1);
   EXPECT_THAT(*db_->blocks().Blocked(), IsEmpty());
-  EXPECT_EQ(
-      db_->incoming().PutIfAbsent({Found{PageOf(0, 2, 9), 1}}, {now_})->added,
-      1);
+  EXPECT_EQ(db_->incoming()
+                .PutIfAbsent({FoundUrl{PageOf(0, 2, 9), 1}}, {now_})
+                ->added,
+            1);
 }
 
 TEST_F(BlockTest, ADomainThatIsNotBlockedCannotBeUnblocked) {

@@ -132,7 +132,7 @@ class Bench {
 
  private:
   void Fill() {
-    std::vector<Found> batch;
+    std::vector<FoundUrl> batch;
     for (int64_t i = 0; i < pages_; ++i) {
       batch.push_back({web_.Page(i), DrawCash(random_), 1, 0});
       if (batch.size() == kBatch || i + 1 == pages_) {
@@ -147,7 +147,7 @@ class Bench {
     std::vector<double> rates;
     int64_t next = pages_;
     for (int i = 0; i < 11; ++i) {
-      std::vector<Found> batch;
+      std::vector<FoundUrl> batch;
       for (size_t j = 0; j < kBatch / 2; ++j) {
         batch.push_back({web_.Page(random_() % pages_), 1000, 1, 0});
         batch.push_back({web_.Page(next++), 1000, 1, 0});

@@ -34,7 +34,8 @@ class CrawlDbTest : public testing::Test {
   }
 
   void Put(const PageKey& page, int64_t cash) {
-    ASSERT_TRUE(db_->incoming().PutIfAbsent({Found{page, cash}}, {now_}).ok());
+    ASSERT_TRUE(
+        db_->incoming().PutIfAbsent({FoundUrl{page, cash}}, {now_}).ok());
   }
 
   std::vector<PageKey> Top(size_t width, size_t per_host) {
@@ -82,9 +83,10 @@ TEST_F(CrawlDbTest, ASeedBringsItsCashOnceHoweverOftenItIsInjected) {
 
 TEST_F(CrawlDbTest, AKnownPageOnlyReceivesTheCash) {
   Put(PageOf(0, 0, 0), 100);
-  const PutCounts counts = *db_->incoming().PutIfAbsent(
-      {Found{PageOf(0, 0, 0), 20, /*depth=*/7}, Found{PageOf(0, 0, 1), 3}},
-      {now_});
+  const PutCounts counts =
+      *db_->incoming().PutIfAbsent({FoundUrl{PageOf(0, 0, 0), 20, /*depth=*/7},
+                                    FoundUrl{PageOf(0, 0, 1), 3}},
+                                   {now_});
   EXPECT_EQ(counts.known, 1);
   EXPECT_EQ(counts.added, 1);
   EXPECT_EQ(db_->records().GetPage(PageOf(0, 0, 0))->cash(), 120);
@@ -96,14 +98,15 @@ TEST_F(CrawlDbTest, AKnownPageOnlyReceivesTheCash) {
 
 TEST_F(CrawlDbTest, CashThatDoesNotFitIsRefusedAndNothingIsWritten) {
   EXPECT_EQ(db_->incoming()
-                .PutIfAbsent({Found{PageOf(0, 0, 0), -1}}, {now_})
+                .PutIfAbsent({FoundUrl{PageOf(0, 0, 0), -1}}, {now_})
                 .status()
                 .code(),
             absl::StatusCode::kInvalidArgument);
   Put(PageOf(0, 0, 0), int64_t{1} << 61);
   EXPECT_FALSE(
       db_->incoming()
-          .PutIfAbsent({Found{PageOf(0, 0, 1), (int64_t{1} << 61) + 1}}, {now_})
+          .PutIfAbsent({FoundUrl{PageOf(0, 0, 1), (int64_t{1} << 61) + 1}},
+                       {now_})
           .ok());
   EXPECT_EQ(db_->totals().KnownPages(), 1);
 }
@@ -121,7 +124,7 @@ TEST_F(CrawlDbTest, TopTakesTheBestPagesAndNoMoreThanAllowedOfAHost) {
 // Claimed neighbours are deleted as a range: what stands between them, or comes
 // to stand there later, must not go with them.
 TEST_F(CrawlDbTest, AThousandNeighboursAreClaimedAndOnlyThey) {
-  std::vector<Found> urls;
+  std::vector<FoundUrl> urls;
   for (int i = 0; i < 1000; ++i) urls.push_back({PageOf(0, 0, i), 1000});
   for (int i = 0; i < 10; ++i) urls.push_back({PageOf(0, 1, i), 1000});
   for (int i = 0; i < 1000; ++i) urls.push_back({PageOf(0, 2, i), 1000});
@@ -269,7 +272,7 @@ TEST_F(CrawlDbTest, TimesBeforeAllTimesAreDueAtOnceAndHideNothing) {
 TEST_F(CrawlDbTest, WhatIsNoPageKeyIsRefused) {
   for (const char* key : {"", "x", "xcom,example", "x)http/", "xcom,)"}) {
     EXPECT_EQ(db_->incoming()
-                  .PutIfAbsent({Found{PageKey{key}, 1}}, {now_})
+                  .PutIfAbsent({FoundUrl{PageKey{key}, 1}}, {now_})
                   .status()
                   .code(),
               absl::StatusCode::kInvalidArgument)
@@ -351,14 +354,14 @@ TEST_F(CrawlDbTest, CashForAFetchedPageThatIsNotDueSoonGoesToTheRoot) {
                     {})
           .ok());
   ASSERT_TRUE(db_->incoming()
-                  .PutIfAbsent({Found{PageOf(0, 0, 0), 50}},
+                  .PutIfAbsent({FoundUrl{PageOf(0, 0, 0), 50}},
                                {now_, now_ + absl::Hours(1)})
                   .ok());
   EXPECT_EQ(db_->records().GetPage(PageOf(0, 0, 0))->cash(), 0);
   EXPECT_EQ(db_->records().GetPage(PageOf(0, 0, 0))->history(), 58);
   EXPECT_EQ(db_->totals().root, 58);
   ASSERT_TRUE(db_->incoming()
-                  .PutIfAbsent({Found{PageOf(0, 0, 0), 50}},
+                  .PutIfAbsent({FoundUrl{PageOf(0, 0, 0), 50}},
                                {now_, now_ + absl::Hours(25)})
                   .ok());
   EXPECT_EQ(db_->records().GetPage(PageOf(0, 0, 0))->cash(), 50);
@@ -500,7 +503,7 @@ TEST_F(SettleTest, OfAHostWithoutRoomForAllTheBestGetIn) {
   Find({PageOf(0, 0, 1), PageOf(0, 0, 2), PageOf(0, 0, 3)});
   batch_.local[1].cash += batch_.local[0].cash - 1;  // Of two.
   batch_.local[0].cash = 1;
-  const Found best = batch_.local[1];
+  const FoundUrl best = batch_.local[1];
   batch_.most_host_pages = 1;
   EXPECT_EQ(Settle().added, 1);
   EXPECT_EQ(db_->records().GetPage(best.page)->cash(), best.cash);
@@ -552,7 +555,7 @@ TEST_F(CrawlDbTest, WritersAndAVerifierWorkSideBySide) {
   for (int t = 0; t < 3; ++t) {
     threads.emplace_back([this, t] {
       for (int i = 0; i < 60; ++i) {
-        std::vector<Found> urls;
+        std::vector<FoundUrl> urls;
         for (int j = 0; j < 12; ++j) {
           urls.push_back(
               {PageOf((i + t) % 3, j % 3, (i * 7 + j) % 40), 100 + i});
@@ -601,9 +604,9 @@ TEST_F(CrawlDbTest, ASampleOfASmallFrontierIsAllOfIt) {
 }
 
 TEST_F(CrawlDbTest, ASampleOfALargeFrontierStandsForAllOfIt) {
-  std::vector<Found> found;
+  std::vector<FoundUrl> found;
   for (int i = 0; i < 3000; ++i)
-    found.push_back(Found{PageOf(i % 90, 1, i), i % 7 * 100});
+    found.push_back(FoundUrl{PageOf(i % 90, 1, i), i % 7 * 100});
   ASSERT_TRUE(db_->incoming().PutIfAbsent(found, {now_}).ok());
   const auto sample = db_->frontier().SampleFrontier(300);
   ASSERT_TRUE(sample.ok());

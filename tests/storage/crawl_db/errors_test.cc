@@ -35,8 +35,8 @@ PageKey NumberedPage(int i) {
   return MakePageKey("a.example", fmt::format("example,a,)http/{:06}", i));
 }
 
-std::vector<Found> Batch(int first, int count) {
-  std::vector<Found> urls;
+std::vector<FoundUrl> Batch(int first, int count) {
+  std::vector<FoundUrl> urls;
   for (int i = 0; i < count; ++i)
     urls.push_back({NumberedPage(first + i), 1000});
   return urls;

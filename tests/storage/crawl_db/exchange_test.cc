@@ -26,12 +26,12 @@ class ExchangeTest : public testing::Test {
   static PageKey Page(int i) {
     return MakePageKey("a.example", "example,a,)http/" + std::to_string(i));
   }
-  Delivery From(uint64_t sequence, std::vector<Found> urls) {
+  Delivery From(uint64_t sequence, std::vector<FoundUrl> urls) {
     Delivery delivery;
     delivery.from = {kParis, 7};
     delivery.sequence = sequence;
     delivery.mine = std::move(urls);
-    for (const Found& url : delivery.mine) total_ += url.cash;
+    for (const FoundUrl& url : delivery.mine) total_ += url.cash;
     delivery.cash_so_far = total_;
     return delivery;
   }
@@ -41,7 +41,7 @@ class ExchangeTest : public testing::Test {
     delivery.from = {kOslo, 1};
     delivery.cash_so_far = 10 * count * static_cast<int64_t>(filled_);
     for (int i = 0; i < count; ++i) {
-      delivery.forwarded.emplace_back(kParis, Found{Page(1000 + i), 10});
+      delivery.forwarded.emplace_back(kParis, FoundUrl{Page(1000 + i), 10});
     }
     ASSERT_TRUE(db_->incoming().Receive(delivery, {now_}).ok());
   }
@@ -157,7 +157,7 @@ TEST_F(ExchangeTest, ACursorGoesOnWhereTheLastCutEndedAndThenBeginsAnew) {
     for (const auto& url : cut.batch.urls()) pages.push_back(url.page());
     return pages;
   };
-  std::vector<std::pair<SiteId, Found>> waiting;
+  std::vector<std::pair<SiteId, FoundUrl>> waiting;
   for (int i = 1; i <= 5; ++i) waiting.push_back({kParis, {Page(1000 + i), 0}});
   ASSERT_TRUE(db_->waiting().SendAgain(waiting).ok());
   const Peer peer{kParis, 1};
@@ -260,16 +260,16 @@ TEST_F(ExchangeTest, AcknowledgementsThatCannotBeAreErrors) {
 
 TEST_F(ExchangeTest, WhatIsSentAgainBringsNoCash) {
   FillOutbox(2);
-  ASSERT_TRUE(
-      db_->waiting()
-          .SendAgain({{kParis, Found{Page(1000)}}, {kParis, Found{Page(5)}}})
-          .ok());
+  ASSERT_TRUE(db_->waiting()
+                  .SendAgain({{kParis, FoundUrl{Page(1000)}},
+                              {kParis, FoundUrl{Page(5)}}})
+                  .ok());
   EXPECT_EQ(db_->totals().outbox_urls.at(kParis), 3);
   EXPECT_EQ(db_->totals().outbox, 20);
   EXPECT_TRUE(absl::IsInvalidArgument(
-      db_->waiting().SendAgain({{kParis, Found{Page(6), 1}}})));
+      db_->waiting().SendAgain({{kParis, FoundUrl{Page(6), 1}}})));
   EXPECT_TRUE(absl::IsInvalidArgument(
-      db_->waiting().SendAgain({{kParis, Found{PageKey{"nonsense"}}}})));
+      db_->waiting().SendAgain({{kParis, FoundUrl{PageKey{"nonsense"}}}})));
   EXPECT_EQ(FailedChecks(), "");
 }
 

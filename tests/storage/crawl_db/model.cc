@@ -43,7 +43,7 @@ void Model::Inject(const std::vector<PageKey>& seeds) {
   }
 }
 
-void Model::PutFound(const Found& url, const Moment& moment) {
+void Model::PutFound(const FoundUrl& url, const Moment& moment) {
   if (!pages.contains(url.page.bytes) && IsBlocked(url.page.bytes)) {
     dropped["blocked by operator"] += url.cash;
     ++dropped_urls;
@@ -69,10 +69,11 @@ void Model::PutFound(const Found& url, const Moment& moment) {
   }
 }
 
-void Model::PutIfAbsent(const std::vector<Found>& urls, const Moment& moment) {
+void Model::PutIfAbsent(const std::vector<FoundUrl>& urls,
+                        const Moment& moment) {
   // What is found twice in one batch is one find.
-  std::map<std::string, Found> merged;
-  for (const Found& url : urls) {
+  std::map<std::string, FoundUrl> merged;
+  for (const FoundUrl& url : urls) {
     received += url.cash;
     auto [it, is_new] = merged.try_emplace(url.page.bytes, url);
     if (is_new) continue;
@@ -186,26 +187,27 @@ void Model::PutHost(const HostUpdate& update) {
   if (until == 0) rests.erase(update.host.bytes);
 }
 
-std::vector<Found> Model::Unsettled() const {
-  std::map<std::string, Found> sums;
+std::vector<FoundUrl> Model::Unsettled() const {
+  std::map<std::string, FoundUrl> sums;
   for (const auto& [source, segment] : segments) {
     for (const std::string& target : segment.targets) {
       if (!cursor.empty() && target <= cursor) continue;
       auto [it, is_new] = sums.try_emplace(
-          target, Found{PageKey{target}, 0, segment.depth, segment.redirects});
+          target,
+          FoundUrl{PageKey{target}, 0, segment.depth, segment.redirects});
       it->second.cash += segment.cash_each;
       it->second.depth = std::min(it->second.depth, segment.depth);
       it->second.redirects = std::min(it->second.redirects, segment.redirects);
     }
   }
-  std::vector<Found> targets;
+  std::vector<FoundUrl> targets;
   for (const auto& [key, url] : sums) targets.push_back(url);
   return targets;
 }
 
 namespace {
 
-void Join(std::map<std::string, Found>& rows, const Found& url) {
+void Join(std::map<std::string, FoundUrl>& rows, const FoundUrl& url) {
   auto [it, is_new] = rows.try_emplace(url.page.bytes, url);
   if (is_new) return;
   it->second.cash += url.cash;
@@ -216,8 +218,8 @@ void Join(std::map<std::string, Found>& rows, const Found& url) {
 }  // namespace
 
 void Model::PutTargets(const Settlement& settlement, const Moment& moment) {
-  std::map<std::string, std::vector<Found>> by_host;  // Those that are new.
-  for (const Found& url : settlement.local) {
+  std::map<std::string, std::vector<FoundUrl>> by_host;  // Those that are new.
+  for (const FoundUrl& url : settlement.local) {
     if (pages.contains(url.page.bytes) || IsBlocked(url.page.bytes)) {
       PutFound(url, moment);
     } else {
@@ -227,7 +229,7 @@ void Model::PutTargets(const Settlement& settlement, const Moment& moment) {
   int64_t ties = settlement.most_with_least_cash;
   for (auto& [host, urls] : by_host) {
     int64_t room = std::numeric_limits<int64_t>::max();
-    const auto all_cash = [&](const Found& url) {
+    const auto all_cash = [&](const FoundUrl& url) {
       const auto it = deferred.find(url.page.bytes);
       return url.cash + (it == deferred.end() ? 0 : it->second.cash);
     };
@@ -241,7 +243,7 @@ void Model::PutTargets(const Settlement& settlement, const Moment& moment) {
                all_cash(a) > all_cash(b);
       });
     }
-    for (const Found& url : urls) {
+    for (const FoundUrl& url : urls) {
       const int64_t cash = all_cash(url);
       const bool is_tie = cash == settlement.least_cash_for_new;
       if (room == 0) {
@@ -265,7 +267,7 @@ void Model::PutTargets(const Settlement& settlement, const Moment& moment) {
 
 void Model::Settle(const Settlement& settlement, const Moment& moment) {
   PutTargets(settlement, moment);
-  for (const Found& url : settlement.deferred) Join(deferred, url);
+  for (const FoundUrl& url : settlement.deferred) Join(deferred, url);
   for (const auto& [site, url] : settlement.remote) {
     Join(outbox[site], url);
     SendDeferred(site, url.page);
@@ -302,7 +304,7 @@ void Model::SendDeferred(SiteId site, const PageKey& page) {
 
 void Model::CutOutbox(SiteId site, size_t most) {
   if (outbox[site].empty()) return;
-  std::vector<Found>& batch = sending[site][++sequences[site]].urls;
+  std::vector<FoundUrl>& batch = sending[site][++sequences[site]].urls;
   while (batch.size() < most && !outbox[site].empty()) {
     batch.push_back(outbox[site].begin()->second);
     outbox[site].erase(outbox[site].begin());
@@ -313,7 +315,7 @@ void Model::Acknowledge(SiteId site, uint64_t last) {
   auto& batches = sending[site];
   while (!batches.empty() && batches.begin()->first <= last) {
     const Batch& batch = batches.begin()->second;
-    for (const Found& url : batch.urls) acknowledged += url.cash;
+    for (const FoundUrl& url : batch.urls) acknowledged += url.cash;
     for (const auto& [key, page] : batch.pages) handed_over += page.cash;
     batches.erase(batches.begin());
   }
@@ -333,7 +335,7 @@ void Model::ClosePair(SiteId to) {
   std::vector<std::pair<std::string, Page>> moved;
   std::map<std::string, int64_t> back;
   for (const auto& [sequence, batch] : std::exchange(sending[to], {})) {
-    for (const Found& url : batch.urls) Join(outbox[to], url);
+    for (const FoundUrl& url : batch.urls) Join(outbox[to], url);
     moved.insert(moved.end(), batch.pages.begin(), batch.pages.end());
     for (const auto& [host, until] : batch.rests) back[host] = until;
   }
@@ -475,7 +477,7 @@ void Model::PutMovedRest(const std::string& host, int64_t until) {
 
 void Model::Reroute(SiteId from, SiteId to, const Moment& moment) {
   int n = 0;
-  std::map<std::string, Found> mine;
+  std::map<std::string, FoundUrl> mine;
   for (auto* rows : {&gains[from], &outbox[from]}) {
     for (const auto& [page, url] : std::exchange(*rows, {})) {
       switch (n++ % 3) {
@@ -502,8 +504,8 @@ void Model::Receive(const Delivery& delivery, const Moment& moment) {
     received += url.cash;
     Join(outbox[site], url);
   }
-  std::map<std::string, Found> mine;
-  for (const Found& url : delivery.mine) {
+  std::map<std::string, FoundUrl> mine;
+  for (const FoundUrl& url : delivery.mine) {
     received += url.cash;
     Join(mine, url);
   }
@@ -613,12 +615,12 @@ Totals Model::CountTotals() const {
       ++totals.finished_pages;
     }
   }
-  for (const Found& url : Unsettled()) totals.round += url.cash;
+  for (const FoundUrl& url : Unsettled()) totals.round += url.cash;
   for (const auto& [key, url] : deferred) {
     totals.deferred += url.cash;
     ++totals.deferred_urls;
   }
-  const auto wait = [&](SiteId site, const Found& url) {
+  const auto wait = [&](SiteId site, const FoundUrl& url) {
     totals.outbox += url.cash;
     ++totals.outbox_urls[site];
   };
@@ -627,7 +629,7 @@ Totals Model::CountTotals() const {
   }
   for (const auto& [site, batches] : sending) {
     for (const auto& [sequence, batch] : batches) {
-      for (const Found& url : batch.urls) wait(site, url);
+      for (const FoundUrl& url : batch.urls) wait(site, url);
       for (const auto& [key, page] : batch.pages) {
         totals.outbox += page.cash;
         ++totals.outbox_urls[site];

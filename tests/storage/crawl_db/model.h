@@ -40,7 +40,7 @@ struct Segment {
 
 // What is being sent with one number.
 struct Batch {
-  std::vector<Found> urls;
+  std::vector<FoundUrl> urls;
   std::vector<std::pair<std::string, Page>> pages;
   std::map<std::string, int64_t> rests;  // Of the hosts in it.
 };
@@ -52,9 +52,9 @@ struct Model {
   std::map<std::string, int64_t> rests;  // Host, until; absent: awake.
   std::set<std::string> hosts_with_record;
   std::map<std::string, Segment> segments;
-  std::map<std::string, Found> deferred;
-  std::map<SiteId, std::map<std::string, Found>> outbox;
-  std::map<SiteId, std::map<std::string, Found>> gains;
+  std::map<std::string, FoundUrl> deferred;
+  std::map<SiteId, std::map<std::string, FoundUrl>> outbox;
+  std::map<SiteId, std::map<std::string, FoundUrl>> gains;
   std::map<SiteId, std::map<uint64_t, Batch>> sending;
   std::map<SiteId, uint64_t> lives;  // Of the sites that it sends to.
   std::map<SiteId, uint64_t> sequences;
@@ -75,10 +75,10 @@ struct Model {
   int64_t dropped_urls = 0;
 
   void Inject(const std::vector<PageKey>& seeds);
-  void PutFound(const Found& url, const Moment& moment);
+  void PutFound(const FoundUrl& url, const Moment& moment);
   // By the book: of each host the best, while it and the quota have room.
   void PutTargets(const Settlement& settlement, const Moment& moment);
-  void PutIfAbsent(const std::vector<Found>& urls, const Moment& moment);
+  void PutIfAbsent(const std::vector<FoundUrl>& urls, const Moment& moment);
   std::vector<std::string> Top(size_t width, size_t per_host) const;
   void Claim(const std::vector<std::string>& chosen);
   void Release(const std::vector<PageKey>& released);
@@ -87,7 +87,7 @@ struct Model {
   void Complete(const Completion& completion);
   void PutHost(const HostUpdate& update);
   // Unsettled targets of the open round with their summed cash, in key order.
-  std::vector<Found> Unsettled() const;
+  std::vector<FoundUrl> Unsettled() const;
   void Settle(const Settlement& settlement, const Moment& moment);
   void CloseRound();
   void Undefer(const PageKey& page, const Moment& moment);

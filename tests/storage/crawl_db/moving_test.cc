@@ -207,7 +207,7 @@ TEST_F(MovingTest, PagesOfTheOpenRoundStayUntilTheyAreFetched) {
   ASSERT_EQ(*tokyo_->frontier().Claim(*tokyo_->frontier().Top(10, 10)), 1);
   ASSERT_TRUE(tokyo_->round().PayRoot().ok());
   ASSERT_TRUE(tokyo_->round().SetPhase(proto::FETCH).ok());
-  ASSERT_TRUE(tokyo_->incoming().PutIfAbsent({Found{free, 8}}, {now_}).ok());
+  ASSERT_TRUE(tokyo_->incoming().PutIfAbsent({FoundUrl{free, 8}}, {now_}).ok());
   HostUpdate rest{HostOf(free), {}};
   rest.record.set_rest_until_ms(ToMillis(now_ + absl::Hours(1)));
   ASSERT_TRUE(tokyo_->records().PutHost(rest).ok());
@@ -227,7 +227,7 @@ TEST_F(MovingTest, PagesOfTheOpenRoundStayUntilTheyAreFetched) {
   // The host's rest went with it.
   EXPECT_TRUE(paris_->frontier().Top(10, 10)->pages.empty());
   EXPECT_EQ(tokyo_->records().GetHost(HostOf(free))->version(), 0u);
-  ASSERT_TRUE(tokyo_->incoming().PutIfAbsent({Found{free, 8}}, {now_}).ok());
+  ASSERT_TRUE(tokyo_->incoming().PutIfAbsent({FoundUrl{free, 8}}, {now_}).ok());
   EXPECT_EQ(tokyo_->frontier().Top(10, 10)->pages.size(), 1u);
 }
 
@@ -328,7 +328,8 @@ TEST_F(MovingTest, WhereBothHaveAPageTheLaterVisitWinsAndCashAdds) {
   ASSERT_TRUE(tokyo_->incoming().Inject({page}, now_).ok());
   Fetch(*tokyo_, page, now_, now_ + absl::Hours(5));
   // Paris has only heard of it.
-  ASSERT_TRUE(paris_->incoming().PutIfAbsent({Found{page, 100}}, {now_}).ok());
+  ASSERT_TRUE(
+      paris_->incoming().PutIfAbsent({FoundUrl{page, 100}}, {now_}).ok());
   ASSERT_TRUE(tokyo_->moves().CutPages(kToParis, {HostOf(page)}, 10).ok());
   Deliver();
   proto::PageRecord merged = *paris_->records().GetPage(page);
@@ -339,7 +340,8 @@ TEST_F(MovingTest, WhereBothHaveAPageTheLaterVisitWinsAndCashAdds) {
   EXPECT_EQ(paris_->totals().frontier_pages, 0);
 
   // Tokyo hears of it again: never fetched never wins.
-  ASSERT_TRUE(tokyo_->incoming().PutIfAbsent({Found{page, 11}}, {now_}).ok());
+  ASSERT_TRUE(
+      tokyo_->incoming().PutIfAbsent({FoundUrl{page, 11}}, {now_}).ok());
   ASSERT_TRUE(tokyo_->moves().CutPages(kToParis, {HostOf(page)}, 10).ok());
   Deliver();
   merged = *paris_->records().GetPage(page);
@@ -350,8 +352,9 @@ TEST_F(MovingTest, WhereBothHaveAPageTheLaterVisitWinsAndCashAdds) {
 
 TEST_F(MovingTest, APageThatIsBeingFetchedOnlyGainsCash) {
   const PageKey page = PageOf(1, 1, 1);
-  ASSERT_TRUE(tokyo_->incoming().PutIfAbsent({Found{page, 30}}, {now_}).ok());
-  ASSERT_TRUE(paris_->incoming().PutIfAbsent({Found{page, 4}}, {now_}).ok());
+  ASSERT_TRUE(
+      tokyo_->incoming().PutIfAbsent({FoundUrl{page, 30}}, {now_}).ok());
+  ASSERT_TRUE(paris_->incoming().PutIfAbsent({FoundUrl{page, 4}}, {now_}).ok());
   ASSERT_TRUE(paris_->round().Open(now_).ok());
   ASSERT_EQ(*paris_->frontier().Claim(*paris_->frontier().Top(10, 10)), 1);
   ASSERT_TRUE(tokyo_->moves().CutPages(kToParis, {HostOf(page)}, 10).ok());
@@ -404,7 +407,7 @@ TEST_F(MovingTest, WhatMovesAndCannotBeIsRefused) {
     before.set_place(static_cast<proto::PagePlace>(-1));
   });
   refuse([](Delivery& d) {
-    d.mine.push_back(Found{PageOf(1, 1, 1), 1});
+    d.mine.push_back(FoundUrl{PageOf(1, 1, 1), 1});
     d.cash_so_far = 8;
   });
   refuse([](Delivery& d) { d.hosts.push_back({HostKey{"nonsense"}, {}}); });
@@ -437,7 +440,8 @@ TEST_F(MovingTest, APageThatWasFoundAgainMeanwhileIsMergedWhenItComesBack) {
   ASSERT_TRUE(tokyo_->incoming().Inject({page}, now_).ok());
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(tokyo_->moves().CutPages(kToParis, {HostOf(page)}, 10).ok());
-    ASSERT_TRUE(tokyo_->incoming().PutIfAbsent({Found{page, 5}}, {now_}).ok());
+    ASSERT_TRUE(
+        tokyo_->incoming().PutIfAbsent({FoundUrl{page, 5}}, {now_}).ok());
   }
   ASSERT_TRUE(tokyo_->outgoing().ClosePair(kParis).ok());
   EXPECT_EQ(tokyo_->records().GetPage(page)->cash(), kSeedCash + 15);
@@ -514,8 +518,8 @@ TEST_F(MovingTest, GainsWaitApartUntilTheyAreReleased) {
   ASSERT_TRUE(tokyo_->round().SetPhase(proto::UPDATE).ok());
   Settlement batch;
   batch.cursor = std::max(done.outlinks[0], done.outlinks[1]).bytes;
-  batch.gains.emplace_back(kParis, Found{done.outlinks[0], kSeedCash / 2});
-  batch.remote.emplace_back(kParis, Found{done.outlinks[1], kSeedCash / 2});
+  batch.gains.emplace_back(kParis, FoundUrl{done.outlinks[0], kSeedCash / 2});
+  batch.remote.emplace_back(kParis, FoundUrl{done.outlinks[1], kSeedCash / 2});
   ASSERT_TRUE(tokyo_->round().Settle(batch, {now_}).ok());
   EXPECT_EQ(tokyo_->round().journal().counts().sent_to().at(2), 1);
   EXPECT_EQ(tokyo_->totals().outbox_urls.at(kParis), 2);

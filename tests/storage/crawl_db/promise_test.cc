@@ -44,7 +44,7 @@ class PromiseTest : public testing::Test {
     Delivery delivery;
     delivery.from = kFromTokyo;
     delivery.sequence = sequence;
-    delivery.mine = {Found{PageOf(0, 0, static_cast<int>(sequence)), 0}};
+    delivery.mine = {FoundUrl{PageOf(0, 0, static_cast<int>(sequence)), 0}};
     return delivery;
   }
   absl::Status Receive(uint64_t sequence) {
@@ -67,7 +67,7 @@ TEST_F(PromiseTest, WhatIsToldIsOnTheDisk) {
   Promises("the last number",
            [&] { return db_->incoming().PromisedPair(kFromTokyo).status(); });
   Promises("a new pair", [&] { return db_->outgoing().OpenPair(kToParis); });
-  const Found found{PageOf(2, 0, 0), 0};
+  const FoundUrl found{PageOf(2, 0, 0), 0};
   ASSERT_TRUE(db_->waiting().SendAgain({{kParis, found}}).ok());
   Promises("URLs to be sent",
            [&] { return db_->outgoing().CutOutbox(kToParis, 10).status(); });

@@ -41,9 +41,9 @@ std::string Problem(const std::string& verb, const absl::Status& status) {
   return status.ok() ? "" : verb + ": " + status.ToString();
 }
 
-std::vector<Found> DrawFound(Dice& dice, size_t most) {
-  std::vector<Found> urls(1 + dice.Roll(static_cast<int>(most)));
-  for (Found& url : urls) {
+std::vector<FoundUrl> DrawFound(Dice& dice, size_t most) {
+  std::vector<FoundUrl> urls(1 + dice.Roll(static_cast<int>(most)));
+  for (FoundUrl& url : urls) {
     url = {dice.Page(), dice.Chance(20) ? 0 : 1 + int64_t{dice.Roll(1 << 30)},
            static_cast<uint32_t>(dice.Roll(5)),
            static_cast<uint32_t>(dice.Roll(2))};
@@ -87,7 +87,7 @@ Completion DrawCompletion(Dice& dice, PageKey page, absl::Time now) {
   return completion;
 }
 
-Settlement DrawSettlement(Dice& dice, const std::vector<Found>& targets) {
+Settlement DrawSettlement(Dice& dice, const std::vector<FoundUrl>& targets) {
   Settlement settlement;
   const size_t count = 1 + dice.Roll(static_cast<int>(targets.size()));
   for (size_t i = 0; i < count; ++i) {
@@ -192,7 +192,7 @@ std::string RoundVerb(const Step& step, Dice& dice, Model& model, CrawlDb* db) {
     }
 
     default: {
-      const std::vector<Found> targets = model.Unsettled();
+      const std::vector<FoundUrl> targets = model.Unsettled();
       if (targets.empty()) {
         model.CloseRound();
         return db ? Problem("CloseRound", db->round().Close("{}")) : "";
@@ -253,7 +253,7 @@ void DrawArrivals(Dice& dice, absl::Time now, Delivery& delivery) {
   }
   if (dice.Chance(50)) delivery.hosts.push_back(DrawHost(dice, now));
   if (dice.Chance(30)) delivery.complete_for = 1 + uint64_t(dice.Roll(9));
-  std::erase_if(delivery.mine, [&](const Found& url) {
+  std::erase_if(delivery.mine, [&](const FoundUrl& url) {
     return std::any_of(
         delivery.moved.begin(), delivery.moved.end(),
         [&](const auto& page) { return page.page() == url.page.bytes; });
@@ -269,13 +269,13 @@ Delivery DrawDelivery(Dice& dice, absl::Time now, Model& model) {
   if (dice.Chance(15)) --delivery.sequence;
   if (dice.Chance(5)) ++delivery.sequence;
   delivery.mine = DrawFound(dice, 10);
-  for (const Found& url : DrawFound(dice, 3)) {
+  for (const FoundUrl& url : DrawFound(dice, 3)) {
     delivery.forwarded.emplace_back(kSites[dice.Roll(2)], url);
   }
   if (dice.Chance(50)) DrawArrivals(dice, now, delivery);
   delivery.known_gain = dice.Chance(50);
   delivery.cash_so_far = model.received_cash[from];
-  for (const Found& url : delivery.mine) delivery.cash_so_far += url.cash;
+  for (const FoundUrl& url : delivery.mine) delivery.cash_so_far += url.cash;
   for (const auto& [site, url] : delivery.forwarded) {
     delivery.cash_so_far += url.cash;
   }
@@ -421,7 +421,7 @@ std::string OtherVerb(const Step& step, Dice& dice, Model& model, CrawlDb* db) {
                 : "";
     }
     case 1: {
-      const std::vector<Found> urls = DrawFound(dice, 10);
+      const std::vector<FoundUrl> urls = DrawFound(dice, 10);
       model.PutIfAbsent(urls, moment);
       return db ? Problem("PutIfAbsent",
                           db->incoming().PutIfAbsent(urls, moment).status())
@@ -577,7 +577,7 @@ std::string Compare(const Model& model, CrawlDb& db) {
   auto deferred = db.waiting().TopDeferred(10'000);
   if (!deferred.ok()) return deferred.status().ToString();
   int64_t last = std::numeric_limits<int64_t>::max();
-  for (const Found& url : *deferred) {
+  for (const FoundUrl& url : *deferred) {
     const auto it = model.deferred.find(url.page.bytes);
     if (it == model.deferred.end() || it->second.cash != url.cash ||
         url.cash > last) {

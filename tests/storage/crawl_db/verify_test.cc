@@ -18,7 +18,7 @@ class VerifyTest : public testing::Test {
  protected:
   VerifyTest() {
     auto db = model::OpenSmallDb(folder_.path());
-    std::vector<Found> urls;
+    std::vector<FoundUrl> urls;
     for (int i = 0; i < 40; ++i)
       urls.push_back({PageOf(i % 3, i % 2, i), 100 + i});
     EXPECT_TRUE(db->incoming().PutIfAbsent(urls, {now_}).ok());
@@ -102,7 +102,7 @@ TEST_F(VerifyTest, APageAsideOfAHostThatDoesNotRestIsFound) {
 TEST_F(VerifyTest, WhatTheCallerFindsIsLookedAtAgain) {
   auto db = model::OpenSmallDb(folder_.path());
   ASSERT_TRUE(
-      db->incoming().PutIfAbsent({Found{PageOf(2, 2, 39), 1}}, {now_}).ok());
+      db->incoming().PutIfAbsent({FoundUrl{PageOf(2, 2, 39), 1}}, {now_}).ok());
   int looks = 0;
   const auto look = [&](std::string_view, const proto::PageRecord&) {
     ++looks;

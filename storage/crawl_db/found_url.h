@@ -19,7 +19,7 @@
 namespace gannet::storage {
 
 // A URL that was found, with the cash that it brings.
-struct Found {
+struct FoundUrl {
   PageKey page;
   int64_t cash = 0;
   uint32_t depth = 0;
@@ -27,8 +27,8 @@ struct Found {
 };
 
 // URLs, each with the site that it goes to.
-using RemoteUrls = std::vector<std::pair<SiteId, Found>>;
-using RemoteSpan = absl::Span<const std::pair<SiteId, Found>>;
+using RemoteUrls = std::vector<std::pair<SiteId, FoundUrl>>;
+using RemoteSpan = absl::Span<const std::pair<SiteId, FoundUrl>>;
 
 // The times that OPIC needs: cash for a page that is not due before `soon` does
 // not wait there, but goes to the root.
