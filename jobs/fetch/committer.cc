@@ -1,6 +1,5 @@
 #include "jobs/fetch/committer.h"
 
-#include "jobs/fetch/steady_now.h"
 #include "jobs/fetch/thread_name.h"
 
 namespace gannet::jobs {
@@ -17,8 +16,11 @@ size_t BytesOf(const storage::Completion& completion) {
 }  // namespace
 
 Committer::Committer(storage::SiteStore* store, CommitSettings settings,
-                     Written written)
-    : store_(store), settings_(settings), written_(std::move(written)) {
+                     storage::Clock& clock, Written written)
+    : store_(store),
+      settings_(settings),
+      clock_(clock),
+      written_(std::move(written)) {
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -26,7 +28,7 @@ Committer::~Committer() { (void)Finish(); }
 
 void Committer::Touch() {
   if (oldest_ == absl::InfiniteFuture()) {
-    oldest_ = SteadyNow();
+    oldest_ = clock_.SteadyNow();
     changed_.SignalAll();
   } else if (IsFull()) {
     changed_.SignalAll();
@@ -92,10 +94,8 @@ void Committer::Run() {
     {
       storage::MutexLock lock(&mu_);
       while (!finishing_ && !IsFull() &&
-             SteadyNow() < oldest_ + settings_.age) {
-        changed_.WaitFor(&mu_, oldest_ == absl::InfiniteFuture()
-                                   ? absl::Seconds(1)
-                                   : settings_.age);
+             clock_.SteadyNow() < oldest_ + settings_.age) {
+        clock_.WaitUntil(changed_, &mu_, oldest_ + settings_.age);
       }
       std::swap(group, next_);
       ++number_;

@@ -17,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "storage/clock.h"
 #include "storage/mutex.h"
 #include "storage/site_store/site_store.h"
 
@@ -33,11 +34,11 @@ struct CommitSettings {
 class Committer {
  public:
   // Called, from the committer's thread, when a group of so many pages was
-  // written or could not be (then Finish() tells why). `store` must outlive
-  // this.
+  // written or could not be (then Finish() tells why). `store` and
+  // `clock` must outlive this.
   using Written = std::function<void(size_t pages)>;
   Committer(storage::SiteStore* store, CommitSettings settings,
-            Written written);
+            storage::Clock& clock, Written written);
   ~Committer();
 
   void Complete(storage::Completion completion) ABSL_LOCKS_EXCLUDED(mu_);
@@ -82,6 +83,7 @@ class Committer {
 
   storage::SiteStore* const store_;
   const CommitSettings settings_;
+  storage::Clock& clock_;
   const Written written_;
 
   mutable storage::Mutex mu_;

@@ -10,7 +10,6 @@
 
 #include "jobs/fetch/curl_failure.h"
 #include "jobs/fetch/easy_handle.h"
-#include "jobs/fetch/steady_now.h"
 
 namespace gannet::jobs {
 namespace {
@@ -144,7 +143,7 @@ void Downloader::Start(uint64_t id, Request request) {
   slot.multi = multis_[request.host % kMultis].get();
   slot.request = std::move(request);
   slot.response = Response();
-  slot.response.started = absl::Now();
+  slot.response.started = loop_->clock().Now();
   slot.late = loop_->late();
   slot.is_tls_begun = false;
   slot.bytes_seen = 0;
@@ -301,9 +300,10 @@ int Downloader::OnSocket(CURL*, curl_socket_t fd, int what, void* data_multi,
 }
 
 int Downloader::OnTimer(CURLM*, long milliseconds, void* data_multi) {
-  static_cast<Multi*>(data_multi)->timeout =
-      milliseconds < 0 ? absl::InfiniteFuture()
-                       : SteadyNow() + absl::Milliseconds(milliseconds);
+  Multi& multi = *static_cast<Multi*>(data_multi);
+  multi.timeout = milliseconds < 0 ? absl::InfiniteFuture()
+                                   : multi.owner->loop_->clock().SteadyNow() +
+                                         absl::Milliseconds(milliseconds);
   return 0;
 }
 
@@ -435,7 +435,7 @@ absl::Time Downloader::NextTimeout() const {
 }
 
 void Downloader::OnTime() {
-  const absl::Time now = SteadyNow();
+  const absl::Time now = loop_->clock().SteadyNow();
   for (const std::unique_ptr<Multi>& multi : multis_) {
     if (multi->timeout > now) continue;
     multi->timeout = absl::InfiniteFuture();

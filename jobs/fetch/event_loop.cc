@@ -10,8 +10,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "jobs/fetch/steady_now.h"
-
 namespace gannet::jobs {
 namespace {
 
@@ -28,7 +26,8 @@ epoll_event EventFor(int fd, uint32_t generation, uint32_t events) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<EventLoop>> EventLoop::Create() {
+absl::StatusOr<std::unique_ptr<EventLoop>> EventLoop::Create(
+    storage::Clock& clock) {
   const int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
   const int wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (epoll_fd < 0 || wake_fd < 0) {
@@ -42,11 +41,11 @@ absl::StatusOr<std::unique_ptr<EventLoop>> EventLoop::Create() {
   }
   epoll_event event = EventFor(wake_fd, 0, EPOLLIN);
   epoll_ctl(epoll_fd, EPOLL_CTL_ADD, wake_fd, &event);
-  return std::unique_ptr<EventLoop>(new EventLoop(epoll_fd, wake_fd));
+  return std::unique_ptr<EventLoop>(new EventLoop(epoll_fd, wake_fd, clock));
 }
 
-EventLoop::EventLoop(int epoll_fd, int wake_fd)
-    : epoll_fd_(epoll_fd), wake_fd_(wake_fd) {}
+EventLoop::EventLoop(int epoll_fd, int wake_fd, storage::Clock& clock)
+    : epoll_fd_(epoll_fd), wake_fd_(wake_fd), clock_(clock) {}
 
 EventLoop::~EventLoop() {
   close(epoll_fd_);
@@ -91,10 +90,10 @@ void EventLoop::Run(absl::Duration at_most) {
   // Rounded up: a deadline half a millisecond away must not make a busy loop.
   const int64_t wait = std::clamp<int64_t>(
       absl::ToInt64Milliseconds(at_most + absl::Microseconds(999)), 0, 60'000);
-  const absl::Time before = SteadyNow();
+  const absl::Time before = clock_.SteadyNow();
   const int count = epoll_wait(epoll_fd_, events.data(), events.size(),
                                static_cast<int>(wait));
-  const absl::Time after = SteadyNow();
+  const absl::Time after = clock_.SteadyNow();
   // The time of the callbacks, and how much longer epoll slept than asked: the
   // machine gave this thread no CPU time.
   lag_ =
@@ -125,7 +124,7 @@ void EventLoop::Run(absl::Duration at_most) {
 }
 
 absl::Time EventLoop::ServedNow() const {
-  const absl::Time now = SteadyNow();
+  const absl::Time now = clock_.SteadyNow();
   // This turn may be late already.
   const absl::Duration busy = now - looked_at_;
   return now - late_ - std::max(busy - kTolerated, absl::ZeroDuration());

@@ -17,6 +17,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "storage/clock.h"
 
 namespace gannet::jobs {
 
@@ -25,7 +26,9 @@ class EventLoop {
   // Gets epoll's events (EPOLLIN, ...).
   using Ready = std::function<void(uint32_t events)>;
 
-  static absl::StatusOr<std::unique_ptr<EventLoop>> Create();
+  // `clock` must outlive it.
+  static absl::StatusOr<std::unique_ptr<EventLoop>> Create(
+      storage::Clock& clock);
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
@@ -45,7 +48,8 @@ class EventLoop {
 
   // How long a socket may have waited before the last Run() served it.
   absl::Duration lag() const { return lag_; }
-  // SteadyNow() without the time that the loop was late.
+  storage::Clock& clock() const { return clock_; }
+  // The clock's SteadyNow() without the time that the loop was late.
   absl::Time ServedNow() const;
   // When ServedNow() reaches `served`, if the loop is not late again.
   absl::Time ToSteady(absl::Time served) const { return served + late_; }
@@ -60,7 +64,7 @@ class EventLoop {
   void Wake();
 
  private:
-  EventLoop(int epoll_fd, int wake_fd);
+  EventLoop(int epoll_fd, int wake_fd, storage::Clock& clock);
 
   struct Watched {
     uint32_t events = 0;
@@ -73,6 +77,7 @@ class EventLoop {
 
   const int epoll_fd_;
   const int wake_fd_;
+  storage::Clock& clock_;
   uint32_t generation_ = 0;
   // When epoll last said what is ready; what came later has waited since.
   absl::Time looked_at_ = absl::InfiniteFuture();

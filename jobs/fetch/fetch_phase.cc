@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <random>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "jobs/fetch/steady_now.h"
+#include "jobs/fetch/curl_network.h"
 #include "jobs/fetch/thread_name.h"
 #include "jobs/fetch/thread_priority.h"
 #include "jobs/fetch/work_queue.h"
@@ -44,17 +45,19 @@ absl::Status FetchPhase::Run(storage::SiteStore& store, size_t sites,
   WorkQueue<Answer> answers;
   FirstError worker_error;
   Fetcher* fetcher_for_commits = nullptr;
-  Committer committer(&store, settings_.commit, [&](size_t pages) {
+  auto network = CurlNetwork::Create(settings_.fetch.download,
+                                     settings_.fetch.resolver, clock_);
+  if (!network.ok()) return network.status();
+  Committer committer(&store, settings_.commit, clock_, [&](size_t pages) {
     fetcher_for_commits->Delivered(pages);
   });
-  absl::StatusOr<std::unique_ptr<Fetcher>> fetcher =
-      Fetcher::Create(settings_.fetch, sites, &store.crawl_db(), &committer,
-                      [&](Answer answer) { answers.Push(std::move(answer)); });
-  if (!fetcher.ok()) return fetcher.status();
-  fetcher_for_commits = fetcher->get();
+  Fetcher fetcher(settings_.fetch, sites, clock_, *std::move(network),
+                  std::random_device()(), &store.crawl_db(), &committer,
+                  [&](Answer answer) { answers.Push(std::move(answer)); });
+  fetcher_for_commits = &fetcher;
   {
     storage::MutexLock lock(&mu_);
-    running_ = fetcher->get();
+    running_ = &fetcher;
   }
 
   // After this time no more answers are read: the end of the phase does not
@@ -63,18 +66,18 @@ absl::Status FetchPhase::Run(storage::SiteStore& store, size_t sites,
   const auto work = [&](int number) {
     NameThread("parse-" + std::to_string(number));
     YieldToNetwork();
-    PageWorker worker(settings_.page, &store);
+    PageWorker worker(settings_.page, &store, std::random_device()());
     while (std::optional<Answer> answer = answers.Pop()) {
       committer.WaitForRoom();
       if (worker_error.is_set()) continue;  // The page stays in the round.
-      if (absl::ToUnixNanos(SteadyNow()) > patience_ends_ns) {
+      if (absl::ToUnixNanos(clock_.SteadyNow()) > patience_ends_ns) {
         if (!stop) committer.Release({answer->task.page});
         continue;
       }
       const size_t bytes = answer->response.body.size();
       absl::StatusOr<storage::Completion> completion =
           worker.Complete(*std::move(answer));
-      (*fetcher)->BodyGone(bytes);
+      fetcher.BodyGone(bytes);
       if (completion.ok()) {
         committer.Complete(*std::move(completion));
       } else {
@@ -90,15 +93,15 @@ absl::Status FetchPhase::Run(storage::SiteStore& store, size_t sites,
   for (int i = 0; i < workers; ++i) threads.emplace_back(work, i);
 
   absl::Status status;
-  std::thread network([&] {
+  std::thread network_thread([&] {
     NameThread("network");
-    status = (*fetcher)->Run(ToSteady(deadline), stop, worker_error.is_set(),
-                             is_over);
+    status = fetcher.Run(clock_.ToSteady(deadline), stop, worker_error.is_set(),
+                         is_over);
   });
-  network.join();
-  if (stop || absl::Now() >= deadline) {
+  network_thread.join();
+  if (stop || clock_.Now() >= deadline) {
     patience_ends_ns =
-        absl::ToUnixNanos(SteadyNow() + settings_.fetch.stop_grace);
+        absl::ToUnixNanos(clock_.SteadyNow() + settings_.fetch.stop_grace);
   }
   answers.Close();
   for (std::thread& thread : threads) thread.join();

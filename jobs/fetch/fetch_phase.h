@@ -19,6 +19,7 @@
 #include "jobs/fetch/committer.h"
 #include "jobs/fetch/fetcher.h"
 #include "jobs/fetch/page_worker.h"
+#include "storage/clock.h"
 #include "storage/mutex.h"
 #include "storage/site_store/site_store.h"
 
@@ -33,8 +34,9 @@ struct FetchPhaseSettings {
 
 class FetchPhase {
  public:
-  explicit FetchPhase(const FetchPhaseSettings& settings)
-      : settings_(settings) {}
+  // `clock` must outlive it.
+  FetchPhase(const FetchPhaseSettings& settings, storage::Clock& clock)
+      : settings_(settings), clock_(clock) {}
 
   // Fetches what the open round still has to fetch, while `sites` crawl, this
   // one included. Pages may be left in it only if `stop` was set. `is_over`
@@ -53,6 +55,7 @@ class FetchPhase {
 
  private:
   const FetchPhaseSettings settings_;
+  storage::Clock& clock_;
   mutable storage::Mutex mu_;
   Fetcher* running_ ABSL_GUARDED_BY(mu_) = nullptr;
   FetchView last_ ABSL_GUARDED_BY(mu_);

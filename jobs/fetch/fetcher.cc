@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "jobs/fetch/outcome.h"
-#include "jobs/fetch/steady_now.h"
 #include "storage/url/surt.h"
 
 namespace gannet::jobs {
@@ -40,48 +38,27 @@ absl::Duration AddressDelay(const FetchSettings& settings, size_t sites) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Fetcher>> Fetcher::Create(
-    FetchSettings settings, size_t sites, storage::CrawlDb* crawl_db,
-    Committer* committer, Deliver deliver) {
-  std::unique_ptr<Fetcher> fetcher(new Fetcher(
-      std::move(settings), sites, crawl_db, committer, std::move(deliver)));
-  absl::StatusOr<std::unique_ptr<EventLoop>> loop = EventLoop::Create();
-  if (!loop.ok()) return loop.status();
-  fetcher->loop_ = *std::move(loop);
-  absl::StatusOr<std::unique_ptr<Resolver>> resolver = Resolver::Create(
-      fetcher->settings_.resolver, fetcher->loop_.get(), SteadyNow);
-  if (!resolver.ok()) return resolver.status();
-  fetcher->resolver_ = *std::move(resolver);
-  Fetcher* self = fetcher.get();
-  absl::StatusOr<std::unique_ptr<Downloader>> downloader = Downloader::Create(
-      fetcher->settings_.download, fetcher->loop_.get(),
-      [self](const Address& address) {
-        return !self->RefusalOf(address).has_value();
-      },
-      [self](uint64_t id, Response response) {
-        self->OnResponse(id, std::move(response));
-      });
-  if (!downloader.ok()) return downloader.status();
-  fetcher->downloader_ = *std::move(downloader);
-  return fetcher;
-}
-
-Fetcher::Fetcher(FetchSettings settings, size_t sites,
+Fetcher::Fetcher(FetchSettings settings, size_t sites, storage::Clock& clock,
+                 std::unique_ptr<Network> network, uint64_t seed,
                  storage::CrawlDb* crawl_db, Committer* committer,
                  Deliver deliver)
     : settings_(std::move(settings)),
+      clock_(clock),
       crawl_db_(crawl_db),
       committer_(committer),
       deliver_(std::move(deliver)),
       address_check_(settings_.allow_private, settings_.allowed_addresses),
       turns_(AddressDelay(settings_, sites)),
       pace_(settings_.connections),
-      random_(std::random_device()()) {}
-
-// In this order: both close sockets that the loop watches.
-Fetcher::~Fetcher() {
-  downloader_.reset();
-  resolver_.reset();
+      random_(seed),
+      network_(std::move(network)) {
+  network_->SetUser(
+      [this](const Address& address) {
+        return !RefusalOf(address).has_value();
+      },
+      [this](uint64_t id, Response response) {
+        OnResponse(id, std::move(response));
+      });
 }
 
 absl::Status Fetcher::LoadFetchList() {
@@ -124,21 +101,18 @@ absl::Status Fetcher::LoadFetchList() {
 
 bool Fetcher::MayAsk(absl::Time now) const {
   return !ending_ &&
-         pace_.MayBegin(downloader_->active(), downloader_->connecting(),
-                        now) &&
+         pace_.MayBegin(network_->active(), network_->connecting(), now) &&
          undelivered_ < static_cast<int64_t>(settings_.max_undelivered) &&
          static_cast<size_t>(undelivered_bytes_) + committer_->bytes() <
              settings_.max_undelivered_bytes &&
          bandwidth_free_at_ <= now &&
          (settings_.bandwidth == 0 ||
-          static_cast<int64_t>(downloader_->active()) * kLeastBandwidth <=
+          static_cast<int64_t>(network_->active()) * kLeastBandwidth <=
               settings_.bandwidth);
 }
 
 absl::Duration Fetcher::TimeToNext(absl::Time now, absl::Time end) const {
-  absl::Time next =
-      std::min({downloader_->NextTimeout(), resolver_->NextTimeout(), end,
-                now + kLookForStop});
+  absl::Time next = std::min(end, now + kLookForStop);
   if (MayAsk(now)) {
     next = std::min(next, turns_.NextTime());
   } else if (bandwidth_free_at_ > now) {
@@ -150,14 +124,14 @@ absl::Duration Fetcher::TimeToNext(absl::Time now, absl::Time end) const {
 absl::Status Fetcher::Run(absl::Time deadline, const std::atomic<bool>& stop,
                           const std::atomic<bool>& broken,
                           const std::function<bool()>& is_over) {
-  started_ = SteadyNow();
+  started_ = clock_.SteadyNow();
   deadline_ = deadline;
   block_changes_ = crawl_db_->blocks().block_changes();
   if (absl::Status status = LoadFetchList(); !status.ok()) return status;
   view_hosts_ = static_cast<int64_t>(hosts_.size());
   absl::Time end_at = absl::InfiniteFuture();
   for (;;) {
-    const absl::Time now = SteadyNow();
+    const absl::Time now = clock_.SteadyNow();
     const bool must_stop =
         stop || broken || committer_->failed() || !error_.ok();
     if (!ending_ && (must_stop || now >= deadline || (is_over && is_over()))) {
@@ -165,7 +139,7 @@ absl::Status Fetcher::Run(absl::Time deadline, const std::atomic<bool>& stop,
       end_at = now + settings_.stop_grace;
     }
     if (flights_.empty() && (ending_ || pages_left_ == 0)) break;
-    if (now >= end_at) downloader_->StopAll();
+    if (now >= end_at) network_->StopAll();
     if (!ending_) {
       if (crawl_db_->blocks().block_changes() != block_changes_) DropBlocked();
       ActivateMore();
@@ -176,19 +150,14 @@ absl::Status Fetcher::Run(absl::Time deadline, const std::atomic<bool>& stop,
         Ask(static_cast<uint32_t>(*turn));
       }
     }
-    view_connections_ = static_cast<int64_t>(downloader_->active());
-    loop_->Run(TimeToNext(SteadyNow(), ending_ ? end_at : deadline));
-    const absl::Time later = SteadyNow();
-    pace_.OnTurn(loop_->lag(), downloader_->active(), downloader_->connecting(),
+    view_connections_ = static_cast<int64_t>(network_->active());
+    network_->Run(TimeToNext(clock_.SteadyNow(), ending_ ? end_at : deadline));
+    const absl::Time later = clock_.SteadyNow();
+    pace_.OnTurn(network_->lag(), network_->active(), network_->connecting(),
                  /*is_wanted=*/!ending_ && turns_.NextTime() <= later, later);
-    view_lag_us_ = absl::ToInt64Microseconds(loop_->lag());
+    view_lag_us_ = absl::ToInt64Microseconds(network_->lag());
     view_max_lag_us_ = absl::ToInt64Microseconds(pace_.max_lag());
     view_held_back_us_ = absl::ToInt64Microseconds(pace_.held_back());
-    if (downloader_->NextTimeout() <= later) downloader_->OnTime();
-    // An answer that has arrived but was not read yet is not late.
-    if (loop_->is_drained() && resolver_->NextTimeout() <= later) {
-      resolver_->OnTime();
-    }
   }
   for (const std::unique_ptr<HostState>& host : hosts_) {
     if (host->is_dirty) SaveHost(*host);
@@ -243,14 +212,14 @@ void Fetcher::AskPage(HostState& asked, uint32_t index) {
   }
   const uint64_t id = next_flight_++;
   flights_.emplace(id, std::move(flight));
-  downloader_->Start(id, std::move(request));
+  network_->Start(id, std::move(request));
 }
 
 void Fetcher::OnResponse(uint64_t id, Response response) {
   const auto it = flights_.find(id);
   Flight flight = std::move(it->second);
   flights_.erase(it);
-  const absl::Time now = SteadyNow();
+  const absl::Time now = clock_.SteadyNow();
   HostState& asked = host(flight.host);
   turns_.Answered(asked.id, now);
   asked.stage = HostState::Stage::kIdle;
@@ -298,7 +267,7 @@ void Fetcher::OnPage(Flight flight, Response response) {
     }
     return;
   }
-  const absl::Time now = absl::Now();
+  const absl::Time now = clock_.Now();
   HostState& asked = host(flight.host);
   Outcome outcome;
   if (ConcernsHost(response)) {
@@ -331,7 +300,7 @@ void Fetcher::OnPage(Flight flight, Response response) {
 // This machine has no file handle or port left for a connection. Fewer at a
 // time, then: nothing is recorded as failed for that.
 void Fetcher::NoSocket(const std::string& why, absl::Time now) {
-  pace_.OnNoSocket(downloader_->active(), now);
+  pace_.OnNoSocket(network_->active(), now);
   if (!pace_.IsHopeless(now) || !error_.ok()) return;
   error_ = absl::FailedPreconditionError(fmt::format(
       "no connection can be opened here: {}. Raise the limit of open files "
@@ -347,7 +316,7 @@ void Fetcher::Delivered(size_t pages) {
   // The fetcher may have waited for the number of bytes to fall.
   if (was_full || committer_->failed() ||
       committer_->bytes() > settings_.max_undelivered_bytes / 4) {
-    loop_->Wake();
+    network_->Wake();
   }
 }
 
@@ -355,7 +324,7 @@ void Fetcher::BodyGone(size_t bytes) {
   const bool was_full = static_cast<size_t>(undelivered_bytes_) >=
                         settings_.max_undelivered_bytes;
   undelivered_bytes_ -= static_cast<int64_t>(bytes);
-  if (was_full) loop_->Wake();
+  if (was_full) network_->Wake();
 }
 
 FetchView Fetcher::view() const {

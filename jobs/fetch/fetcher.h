@@ -4,13 +4,13 @@
 // becomes of an answer, only with what it says about the host: rests, failures,
 // rules.
 //
-//   fetch list ─► hosts ─► robots.txt ─► turns ─► Downloader ─► Deliver
+//   fetch list ─► hosts ─► robots.txt ─► turns ─► Network ─► Deliver
 //
 // Memory is bounded: by the fetch list (its keys), by the hosts of the round,
-// by Downloader's limit, by `max_undelivered` answers on their way, and by
-// `rules_memory`. Each host may come with a robots.txt of 500 KiB; if the rules
-// become too many, a host that has got its own is parked: it forgets them and
-// takes them from the crawl DB when others are done.
+// by the limit of connections, by `max_undelivered` answers on their way, and
+// by `rules_memory`. Each host may come with a robots.txt of 500 KiB; if the
+// rules become too many, a host that has got its own is parked: it forgets them
+// and takes them from the crawl DB when others are done.
 //
 // Not thread-safe but for Delivered() and view().
 #pragma once
@@ -33,12 +33,13 @@
 #include "jobs/fetch/committer.h"
 #include "jobs/fetch/connect_to.h"
 #include "jobs/fetch/connection_pace.h"
-#include "jobs/fetch/downloader.h"
-#include "jobs/fetch/event_loop.h"
+#include "jobs/fetch/download_request.h"
 #include "jobs/fetch/host_state.h"
+#include "jobs/fetch/network.h"
 #include "jobs/fetch/page_task.h"
 #include "jobs/fetch/resolver.h"
 #include "jobs/fetch/turns.h"
+#include "storage/clock.h"
 #include "storage/crawl_db/crawl_db.h"
 
 namespace gannet::jobs {
@@ -111,11 +112,11 @@ class Fetcher {
   // An answer on its way; Delivered() says that it has arrived.
   using Deliver = std::function<void(Answer answer)>;
 
-  // `sites` crawl at the same time, this one included. All must outlive this.
-  static absl::StatusOr<std::unique_ptr<Fetcher>> Create(
-      FetchSettings settings, size_t sites, storage::CrawlDb* crawl_db,
-      Committer* committer, Deliver deliver);
-  ~Fetcher();
+  // `sites` crawl at the same time, this one included. `seed` is of the jitter
+  // in waits. What is borrowed must outlive this.
+  Fetcher(FetchSettings settings, size_t sites, storage::Clock& clock,
+          std::unique_ptr<Network> network, uint64_t seed,
+          storage::CrawlDb* crawl_db, Committer* committer, Deliver deliver);
 
   // Fetches the open round's pages until none is left, `deadline` comes (what
   // is left is then released) or `stop` is set (what is left stays in the
@@ -141,9 +142,6 @@ class Fetcher {
     std::unique_ptr<RobotsQuest> quest;  // Null: a page.
   };
 
-  Fetcher(FetchSettings settings, size_t sites, storage::CrawlDb* crawl_db,
-          Committer* committer, Deliver deliver);
-
   // fetcher.cc
   absl::Status LoadFetchList();
   bool MayAsk(absl::Time now) const;
@@ -162,7 +160,7 @@ class Fetcher {
   void WantTurn(uint32_t index);
   void Resolve(uint32_t index);
   void ResolveAgain(absl::Time now);
-  void OnAddresses(uint32_t index, const Resolver::Result& addresses);
+  void OnAddresses(uint32_t index, const Addresses& addresses);
   void FailAll(uint32_t index, Failure failure, const std::string& detail);
   void RestHost(uint32_t index, absl::Duration rest);
   void ReleasePages(uint32_t index);
@@ -197,14 +195,12 @@ class Fetcher {
   HostState& host(uint32_t index) { return *hosts_[index]; }
 
   const FetchSettings settings_;
+  storage::Clock& clock_;
   storage::CrawlDb* const crawl_db_;
   Committer* const committer_;
   const Deliver deliver_;
   const AddressCheck address_check_;
 
-  std::unique_ptr<EventLoop> loop_;
-  std::unique_ptr<Downloader> downloader_;
-  std::unique_ptr<Resolver> resolver_;
   Turns turns_;
   ConnectionPace pace_;
   std::mt19937_64 random_;
@@ -237,6 +233,9 @@ class Fetcher {
   std::atomic<int64_t> view_lag_us_ = 0;
   std::atomic<int64_t> view_max_lag_us_ = 0;
   std::atomic<int64_t> view_held_back_us_ = 0;
+
+  // Last, so that it goes first: what it calls back for is still there.
+  const std::unique_ptr<Network> network_;
 };
 
 }  // namespace gannet::jobs

@@ -3,11 +3,9 @@
 
 #include <algorithm>
 
-#include "absl/time/clock.h"
 #include "jobs/fetch/back_off.h"
 #include "jobs/fetch/fetcher.h"
 #include "jobs/fetch/page_worker.h"
-#include "jobs/fetch/steady_now.h"
 #include "storage/url/surt.h"
 
 namespace gannet::jobs {
@@ -33,13 +31,13 @@ absl::Status Fetcher::Load(HostState& state) {
   if (!record.ok() && !absl::IsNotFound(record.status())) {
     return record.status();
   }
-  const absl::Time now = absl::Now();
+  const absl::Time now = clock_.Now();
   state.FromRecord(record.ok() ? *record : proto::HostRecord(), settings_.agent,
                    now);
   const absl::Duration delay = std::max(settings_.delay, state.crawl_delay);
   turns_.SetDelay(state.id, delay);
   turns_.Rest(state.id, started_ + delay);
-  turns_.Rest(state.id, ToSteady(state.rest_until));
+  turns_.Rest(state.id, clock_.ToSteady(state.rest_until));
   CountRules(state);
   return absl::OkStatus();
 }
@@ -108,7 +106,7 @@ void Fetcher::Advance(uint32_t index) {
     }
   }
   // Also if another host's robots.txt leads to this host while it rests.
-  if (state.rest_until > absl::Now() + settings_.patience) {
+  if (state.rest_until > clock_.Now() + settings_.patience) {
     ReleasePages(index);
     return Retire(state);
   }
@@ -118,7 +116,7 @@ void Fetcher::Advance(uint32_t index) {
     storage::Url::Parse(
         storage::UrlFromSurt(storage::SurtOf(task.page.bytes)).value_or(""),
         nullptr, url);
-    const absl::Time now = absl::Now();
+    const absl::Time now = clock_.Now();
     if (HasTooManyOrigins(state, url)) {
       ++undelivered_;
       committer_->Complete(
@@ -185,12 +183,11 @@ void Fetcher::Resolve(uint32_t index) {
             settings_.connect_to->AddressFor(state.name)) {
       return OnAddresses(index, std::vector<Address>{*address});
     }
-    return resolver_->Resolve(settings_.connect_to->name(),
-                              [this, index](const Resolver::Result& result) {
-                                OnAddresses(index, result);
-                              });
+    return network_->Resolve(
+        settings_.connect_to->name(),
+        [this, index](const Addresses& result) { OnAddresses(index, result); });
   }
-  resolver_->Resolve(state.name, [this, index](const Resolver::Result& result) {
+  network_->Resolve(state.name, [this, index](const Addresses& result) {
     OnAddresses(index, result);
   });
 }
@@ -217,9 +214,8 @@ uint16_t PortFor(const FetchSettings& settings, const storage::Url& url) {
 
 // Stops at the first host that gets no socket.
 void Fetcher::ResolveAgain(absl::Time now) {
-  while (
-      !without_socket_.empty() &&
-      pace_.MayBegin(downloader_->active(), downloader_->connecting(), now)) {
+  while (!without_socket_.empty() &&
+         pace_.MayBegin(network_->active(), network_->connecting(), now)) {
     const uint32_t index = without_socket_.front();
     without_socket_.pop_front();
     host(index).stage = HostState::Stage::kIdle;
@@ -227,7 +223,7 @@ void Fetcher::ResolveAgain(absl::Time now) {
   }
 }
 
-void Fetcher::OnAddresses(uint32_t index, const Resolver::Result& addresses) {
+void Fetcher::OnAddresses(uint32_t index, const Addresses& addresses) {
   HostState& state = host(index);
   state.stage = HostState::Stage::kIdle;
   if (ending_) return;
@@ -239,7 +235,7 @@ void Fetcher::OnAddresses(uint32_t index, const Resolver::Result& addresses) {
     // be a socket.
     state.stage = HostState::Stage::kResolving;
     without_socket_.push_back(index);
-    return NoSocket(detail, SteadyNow());
+    return NoSocket(detail, clock_.SteadyNow());
   }
   std::string refused;
   for (const Address& address : *addresses) {
@@ -266,7 +262,7 @@ void Fetcher::FailAll(uint32_t index, Failure failure,
   if (!error_.ok()) return;  // The pages stay.
   std::deque<std::unique_ptr<RobotsQuest>> quests = std::move(state.quests);
   state.quests.clear();
-  const absl::Time now = absl::Now();
+  const absl::Time now = clock_.Now();
   while (!state.pages.empty()) {
     Answer answer;
     answer.task = std::move(state.pages.front());
@@ -308,11 +304,11 @@ absl::Duration Fetcher::NextRest(const HostState& state) {
 
 void Fetcher::RestHost(uint32_t index, absl::Duration rest) {
   HostState& state = host(index);
-  const absl::Time until = absl::Now() + rest;
+  const absl::Time until = clock_.Now() + rest;
   state.rest_until = std::max(state.rest_until, until);
   state.is_dirty = true;
   SaveHost(state);
-  const absl::Time steady_until = SteadyNow() + rest;
+  const absl::Time steady_until = clock_.SteadyNow() + rest;
   turns_.Rest(state.id, steady_until);
   if (rest > settings_.patience || steady_until > deadline_) {
     ReleasePages(index);
@@ -379,7 +375,8 @@ void Fetcher::CouldNotBeReached(HostState& state) {
 
 void Fetcher::SaveHost(HostState& state) {
   state.is_dirty = false;
-  state.saved_in = committer_->Update({state.key, state.ToRecord(absl::Now())});
+  state.saved_in =
+      committer_->Update({state.key, state.ToRecord(clock_.Now())});
 }
 
 }  // namespace gannet::jobs

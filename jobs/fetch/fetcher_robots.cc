@@ -3,11 +3,9 @@
 // that it leads to and with its address checked.
 #include <algorithm>
 
-#include "absl/time/clock.h"
 #include "jobs/fetch/fetcher.h"
 #include "jobs/fetch/outcome.h"
 #include "jobs/fetch/robots_answer.h"
-#include "jobs/fetch/steady_now.h"
 
 namespace gannet::jobs {
 namespace {
@@ -49,7 +47,7 @@ void Fetcher::AskRobots(HostState& asked, uint32_t index,
   flight.quest = std::move(quest);
   const uint64_t id = next_flight_++;
   flights_.emplace(id, std::move(flight));
-  downloader_->Start(id, std::move(request));
+  network_->Start(id, std::move(request));
 }
 
 void Fetcher::OnRobots(uint32_t asked, std::unique_ptr<RobotsQuest> quest,
@@ -83,7 +81,7 @@ void Fetcher::OnRobots(uint32_t asked, std::unique_ptr<RobotsQuest> quest,
       ReadRobotsAnswer(response, quest->url, quest->redirects);
   if (answer.next_url.empty()) {
     const Outcome outcome =
-        OutcomeOf(response, /*was_conditional=*/false, absl::Now());
+        OutcomeOf(response, /*was_conditional=*/false, clock_.Now());
     if (!outcome.host_is_busy) {
       return EndQuest(*quest, answer.status, std::move(answer.text));
     }
@@ -117,7 +115,7 @@ void Fetcher::EndQuest(const RobotsQuest& quest, uint32_t status,
                        std::string text, absl::Duration at_least) {
   HostState& asker = host(quest.asker);
   OriginRules& origin = asker.origins[quest.origin];
-  const absl::Time now = absl::Now();
+  const absl::Time now = clock_.Now();
   origin.stage = OriginRules::Stage::kKnown;
   origin.local_failures = 0;
   const bool closed = status == 0 || status >= 500 || status == 429;
@@ -139,7 +137,7 @@ void Fetcher::EndQuest(const RobotsQuest& quest, uint32_t status,
   }
   const absl::Duration delay = std::max(settings_.delay, asker.crawl_delay);
   turns_.SetDelay(asker.id, delay);
-  turns_.Rest(asker.id, SteadyNow() + delay);
+  turns_.Rest(asker.id, clock_.SteadyNow() + delay);
   asker.is_dirty = true;
   SaveHost(asker);
   CountRules(asker);

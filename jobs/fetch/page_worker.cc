@@ -46,11 +46,12 @@ void LookAgain(absl::Time ended, absl::Duration interval,
 
 }  // namespace
 
-PageWorker::PageWorker(PageSettings settings, storage::SiteStore* store)
+PageWorker::PageWorker(PageSettings settings, storage::SiteStore* store,
+                       uint64_t seed)
     : settings_(std::move(settings)),
       store_(store),
       parser_(settings_.parse, settings_.canonicaliser, settings_.filter),
-      random_(std::random_device()()) {}
+      random_(seed) {}
 
 storage::Completion PageWorker::Blocked(const PageTask& task,
                                         std::string_view reason, absl::Time now,

@@ -39,7 +39,8 @@ struct PageSettings {
 
 class PageWorker {
  public:
-  PageWorker(PageSettings settings, storage::SiteStore* store);
+  // `seed` is of the jitter in waits.
+  PageWorker(PageSettings settings, storage::SiteStore* store, uint64_t seed);
 
   // Fails only if the archive does (a full disk).
   absl::StatusOr<storage::Completion> Complete(Answer answer);

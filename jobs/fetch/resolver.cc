@@ -97,8 +97,7 @@ struct Resolver::Query {
 };
 
 absl::StatusOr<std::unique_ptr<Resolver>> Resolver::Create(
-    ResolverSettings settings, EventLoop* loop,
-    std::function<absl::Time()> now) {
+    ResolverSettings settings, EventLoop* loop) {
   if (absl::Status status = Check(settings); !status.ok()) return status;
   // Once in a process, and before other threads use it.
   static const int library = ares_library_init(ARES_LIB_INIT_ALL);
@@ -106,8 +105,8 @@ absl::StatusOr<std::unique_ptr<Resolver>> Resolver::Create(
     return absl::InternalError(
         fmt::format("c-ares does not start: {}", ares_strerror(library)));
   }
-  auto resolver = std::unique_ptr<Resolver>(
-      new Resolver(std::move(settings), loop, std::move(now)));
+  auto resolver =
+      std::unique_ptr<Resolver>(new Resolver(std::move(settings), loop));
   const ResolverSettings& set = resolver->settings_;
   ares_options options = {};
   // Names are whole: no search domains, no HOSTALIASES. A socket that stays
@@ -174,11 +173,9 @@ void Resolver::SetSocketFunctions(Resolver* resolver) {
   ares_set_socket_functions(resolver->channel_, &kFunctions, resolver);
 }
 
-Resolver::Resolver(ResolverSettings settings, EventLoop* loop,
-                   std::function<absl::Time()> now)
+Resolver::Resolver(ResolverSettings settings, EventLoop* loop)
     : settings_(std::move(settings)),
       loop_(loop),
-      now_(std::move(now)),
       cache_(settings_.max_cached_names),
       // A tenth of a second's worth at once: a burst at the start of a round is
       // what the limit is for.
@@ -196,7 +193,7 @@ void Resolver::Resolve(std::string_view host, Done done) {
   }
   const std::string name =
       absl::AsciiStrToLower(absl::string_view(host.data(), host.size()));
-  if (const Result* known = cache_.Find(name, now_())) {
+  if (const Result* known = cache_.Find(name, Now())) {
     ++counts_.cached;
     // Copied: `done` may resolve another name, which may push this one out.
     return done(Result(*known));
@@ -214,7 +211,7 @@ void Resolver::StartWaiting() {
   if (starting_) return;
   starting_ = true;
   while (!waiting_.empty() && in_flight_ < settings_.max_in_flight &&
-         tokens_.TakeToken(now_())) {
+         tokens_.TakeToken(Now())) {
     const Waiting next = std::move(waiting_.front());
     waiting_.pop_front();
     Ask(next.host, next.family);
@@ -287,7 +284,7 @@ void Resolver::OnAnswer(const Query& query, int status, ares_addrinfo* answer) {
 
 void Resolver::Finish(const std::string& host, const Result& result,
                       absl::Duration keep) {
-  const absl::Time now = now_();
+  const absl::Time now = Now();
   if (keep > absl::ZeroDuration()) cache_.Put(host, result, now + keep);
   // Taken out first: a `done` may ask for the same name again.
   const auto it = asked_.find(host);
@@ -313,10 +310,10 @@ absl::Time Resolver::NextTimeout() const {
   absl::Time next = absl::InfiniteFuture();
   timeval wait;
   if (ares_timeout(channel_, nullptr, &wait) != nullptr) {
-    next = now_() + absl::DurationFromTimeval(wait);
+    next = Now() + absl::DurationFromTimeval(wait);
   }
   if (!waiting_.empty() && in_flight_ < settings_.max_in_flight) {
-    next = std::min(next, tokens_.NextToken(now_()));
+    next = std::min(next, tokens_.NextToken(Now()));
   }
   return next;
 }

@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -25,7 +24,7 @@
 #include "jobs/fetch/address.h"
 #include "jobs/fetch/dns_cache.h"
 #include "jobs/fetch/event_loop.h"
-#include "jobs/fetch/failure.h"
+#include "jobs/fetch/network.h"
 #include "jobs/fetch/token_bucket.h"
 
 struct ares_channeldata;
@@ -52,31 +51,14 @@ struct ResolverSettings {
   int max_in_flight = 100;  // Names over this wait their turn.
 };
 
-// What a result that is an error means for a page.
-inline Failure NameFailure(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kNotFound:
-      return Failure::kNameNotFound;
-    case absl::StatusCode::kResourceExhausted:
-      return Failure::kNoSocket;
-    default:
-      return Failure::kNameNoAnswer;
-  }
-}
-
 class Resolver {
  public:
-  // Addresses (never none), IPv4 unless there is only IPv6; or kNotFound: the
-  // name has no address, do not ask soon again (remembered for negative_ttl);
-  // or kUnavailable: no server gave an answer, try later; or
-  // kResourceExhausted: this machine had no socket to ask with, try soon.
-  using Result = absl::StatusOr<std::vector<Address>>;
-  using Done = std::function<void(const Result&)>;
+  using Result = Addresses;
+  using Done = Network::Resolved;
 
   // kInvalidArgument names the setting that is wrong. `loop` must outlive it.
   static absl::StatusOr<std::unique_ptr<Resolver>> Create(
-      ResolverSettings settings, EventLoop* loop,
-      std::function<absl::Time()> now);
+      ResolverSettings settings, EventLoop* loop);
   // Names still asked for are forgotten: their `done` is not called.
   ~Resolver();
   Resolver(const Resolver&) = delete;
@@ -106,8 +88,8 @@ class Resolver {
  private:
   struct Query;  // What c-ares hands back to us.
 
-  Resolver(ResolverSettings settings, EventLoop* loop,
-           std::function<absl::Time()> now);
+  Resolver(ResolverSettings settings, EventLoop* loop);
+  absl::Time Now() const { return loop_->clock().SteadyNow(); }
   void StartWaiting();
   void Ask(const std::string& host, int family);
   static void SetSocketFunctions(Resolver* resolver);
@@ -118,7 +100,6 @@ class Resolver {
 
   const ResolverSettings settings_;
   EventLoop* const loop_;
-  const std::function<absl::Time()> now_;
   ares_channeldata* channel_ = nullptr;
   bool ending_ = false;
 

@@ -1,64 +1,43 @@
 #include "jobs/fetch/single_fetch.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "jobs/fetch/curl_network.h"
 #include "jobs/fetch/robots_answer.h"
-#include "jobs/fetch/steady_now.h"
 
 namespace gannet::jobs {
 
-SingleFetch::SingleFetch(FetchSettings settings)
+SingleFetch::SingleFetch(FetchSettings settings, storage::Clock& clock,
+                         std::unique_ptr<Network> network)
     : settings_(std::move(settings)),
-      address_check_(settings_.allow_private, settings_.allowed_addresses) {}
-
-// In this order: both close sockets that the loop watches.
-SingleFetch::~SingleFetch() {
-  downloader_.reset();
-  resolver_.reset();
+      address_check_(settings_.allow_private, settings_.allowed_addresses),
+      clock_(clock),
+      network_(std::move(network)) {
+  network_->SetUser(
+      [this](const Address& address) {
+        return !Refusal(settings_, address_check_, address).has_value();
+      },
+      [this](uint64_t, Response response) {
+        response_ = std::move(response);
+        has_response_ = true;
+      });
 }
 
 absl::StatusOr<std::unique_ptr<SingleFetch>> SingleFetch::Create(
     FetchSettings settings) {
-  std::unique_ptr<SingleFetch> fetch(new SingleFetch(std::move(settings)));
-  absl::StatusOr<std::unique_ptr<EventLoop>> loop = EventLoop::Create();
-  if (!loop.ok()) return loop.status();
-  fetch->loop_ = *std::move(loop);
-  absl::StatusOr<std::unique_ptr<Resolver>> resolver = Resolver::Create(
-      fetch->settings_.resolver, fetch->loop_.get(), SteadyNow);
-  if (!resolver.ok()) return resolver.status();
-  fetch->resolver_ = *std::move(resolver);
-  SingleFetch* self = fetch.get();
-  absl::StatusOr<std::unique_ptr<Downloader>> downloader = Downloader::Create(
-      fetch->settings_.download, fetch->loop_.get(),
-      [self](const Address& address) {
-        return !Refusal(self->settings_, self->address_check_, address)
-                    .has_value();
-      },
-      [self](uint64_t, Response response) {
-        self->response_ = std::move(response);
-        self->has_response_ = true;
-      });
-  if (!downloader.ok()) return downloader.status();
-  fetch->downloader_ = *std::move(downloader);
-  return fetch;
+  storage::Clock& clock = storage::SystemClock();
+  auto network =
+      CurlNetwork::Create(settings.download, settings.resolver, clock);
+  if (!network.ok()) return network.status();
+  return std::make_unique<SingleFetch>(std::move(settings), clock,
+                                       *std::move(network));
 }
 
 void SingleFetch::RunUntil(const bool& done) {
-  while (!done) {
-    const absl::Time next =
-        std::min(downloader_->NextTimeout(), resolver_->NextTimeout());
-    loop_->Run(std::clamp(next - SteadyNow(), absl::ZeroDuration(),
-                          absl::Duration(absl::Seconds(1))));
-    const absl::Time now = SteadyNow();
-    if (downloader_->NextTimeout() <= now) downloader_->OnTime();
-    if (loop_->is_drained() && resolver_->NextTimeout() <= now) {
-      resolver_->OnTime();
-    }
-  }
+  while (!done) network_->Run(absl::Seconds(1));
 }
 
-Resolver::Result SingleFetch::Resolve(const storage::Url& url) {
+Addresses SingleFetch::Resolve(const storage::Url& url) {
   std::string name(url.host());
   if (settings_.connect_to.has_value()) {
     if (const auto address = settings_.connect_to->AddressFor(name)) {
@@ -66,9 +45,9 @@ Resolver::Result SingleFetch::Resolve(const storage::Url& url) {
     }
     name = settings_.connect_to->name();
   }
-  Resolver::Result result;
+  Addresses result;
   bool done = false;
-  resolver_->Resolve(name, [&](const Resolver::Result& found) {
+  network_->Resolve(name, [&](const Addresses& found) {
     result = found;
     done = true;
   });
@@ -78,13 +57,13 @@ Resolver::Result SingleFetch::Resolve(const storage::Url& url) {
 
 Response SingleFetch::Ask(const storage::Url& url, Request request) {
   Response failed;
-  failed.started = absl::Now();
+  failed.started = clock_.Now();
   request.url = url.href();
   request.target = std::string(url.path_and_query());
   request.port = PortFor(settings_, url);
   // A proxy resolves, and the operator vouches for it.
   if (settings_.download.proxy.empty()) {
-    const Resolver::Result addresses = Resolve(url);
+    const Addresses addresses = Resolve(url);
     if (!addresses.ok()) {
       failed.failure = NameFailure(addresses.status());
       failed.detail = std::string(addresses.status().message());
@@ -104,7 +83,7 @@ Response SingleFetch::Ask(const storage::Url& url, Request request) {
     request.address = failed.address;
   }
   has_response_ = false;
-  downloader_->Start(/*id=*/0, std::move(request));
+  network_->Start(/*id=*/0, std::move(request));
   RunUntil(has_response_);
   return std::move(response_);
 }

@@ -1,6 +1,6 @@
 // SingleFetch asks for one URL at a time, and waits: `gannet check` wants to
 // know what a crawl would do, without a round. It uses what the fetcher uses
-// (resolver, address check, downloader, reading of robots.txt) except turns: a
+// (network, address check, reading of robots.txt) except turns: a
 // single request needs no queue. Nothing is stored. Not thread-safe.
 #pragma once
 
@@ -10,16 +10,21 @@
 
 #include "absl/status/statusor.h"
 #include "jobs/fetch/fetcher.h"
+#include "jobs/fetch/network.h"
 #include "proto/crawl_db.pb.h"
+#include "storage/clock.h"
 #include "storage/url/url.h"
 
 namespace gannet::jobs {
 
 class SingleFetch {
  public:
+  // By the machine's network.
   static absl::StatusOr<std::unique_ptr<SingleFetch>> Create(
       FetchSettings settings);
-  ~SingleFetch();
+  // `clock` must outlive it.
+  SingleFetch(FetchSettings settings, storage::Clock& clock,
+              std::unique_ptr<Network> network);
 
   // Resolves, checks the address, asks. Robots.txt is the caller's to ask
   // first. What goes wrong is in the response.
@@ -35,19 +40,17 @@ class SingleFetch {
   Robots GetRobots(const storage::Url& url);
 
  private:
-  explicit SingleFetch(FetchSettings settings);
   Response Ask(const storage::Url& url, Request request);
-  Resolver::Result Resolve(const storage::Url& url);
+  Addresses Resolve(const storage::Url& url);
   // Until `done`.
   void RunUntil(const bool& done);
 
   const FetchSettings settings_;
   const AddressCheck address_check_;
-  std::unique_ptr<EventLoop> loop_;
-  std::unique_ptr<Resolver> resolver_;
-  std::unique_ptr<Downloader> downloader_;
+  storage::Clock& clock_;
   Response response_;
   bool has_response_ = false;
+  const std::unique_ptr<Network> network_;
 };
 
 }  // namespace gannet::jobs

@@ -9,8 +9,6 @@
 #include <cstring>
 #include <map>
 
-#include "jobs/fetch/steady_now.h"
-
 namespace gannet::jobs {
 namespace {
 
@@ -108,7 +106,7 @@ absl::Status TlsTrust::CheckStillThere() {
 }
 
 absl::Status TlsTrust::Refresh() {
-  looked_at_ = SteadyNow();
+  looked_at_ = storage::SystemClock().SteadyNow();
   struct stat now = {};
   if (stat(file_.c_str(), &now) != 0) {
     return absl::NotFoundError(
@@ -136,7 +134,8 @@ void TlsTrust::SetUp(SSL_CTX* context, uint16_t port) {
   {
     storage::MutexLock lock(&mu_);
     // A file that is being replaced may be half there: what was read stays.
-    if (SteadyNow() - looked_at_ >= kLookAtFile) Refresh().IgnoreError();
+    if (storage::SystemClock().SteadyNow() - looked_at_ >= kLookAtFile)
+      Refresh().IgnoreError();
     SSL_CTX_set1_cert_store(context, store_.get());
   }
   SSL_CTX_set_ex_data(context, ContextIndex(), this);

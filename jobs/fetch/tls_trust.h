@@ -22,6 +22,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "jobs/fetch/tls_session_cache.h"
+#include "storage/clock.h"
 #include "storage/mutex.h"
 
 namespace gannet::jobs {

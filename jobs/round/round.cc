@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "jobs/fetch/tls_trust.h"
 #include "jobs/round/report.h"
 
@@ -71,8 +70,12 @@ void AddSince(const proto::RoundCounts& then, const proto::RoundCounts& now,
 
 }  // namespace
 
-Rounds::Rounds(RoundSettings settings, storage::SiteStore* store)
-    : settings_(std::move(settings)), store_(store), fetch_(settings_.fetch) {
+Rounds::Rounds(RoundSettings settings, storage::SiteStore* store,
+               storage::Clock& clock)
+    : settings_(std::move(settings)),
+      store_(store),
+      clock_(clock),
+      fetch_(settings_.fetch, clock) {
   summary_.phase_seconds = {
       {"generate", 0}, {"fetch", 0}, {"update", 0}, {"exchange", 0}};
 }
@@ -87,10 +90,10 @@ absl::StatusOr<bool> Rounds::RunOne(const std::atomic<bool>& stop) {
       may_begin_ = now.may_begin;
     }
     if (!now.may_begin.ok()) return false;
-    absl::StatusOr<bool> has_work = HasWork(db, GenerateNow(now), absl::Now());
+    absl::StatusOr<bool> has_work = HasWork(db, GenerateNow(now), clock_.Now());
     if (!has_work.ok() || !*has_work) return has_work;
     if (absl::Status status = CheckSpace(); !status.ok()) return status;
-    if (absl::Status s = db.round().Open(absl::Now()); !s.ok()) return s;
+    if (absl::Status s = db.round().Open(clock_.Now()); !s.ok()) return s;
   }
   {
     storage::MutexLock lock(&mu_);
@@ -98,7 +101,7 @@ absl::StatusOr<bool> Rounds::RunOne(const std::atomic<bool>& stop) {
     max_lag_ = absl::Microseconds(counts_before_.max_lag_us());
     held_back_ = absl::Microseconds(counts_before_.held_back_us());
     is_running_ = true;
-    round_started_ = absl::Now();
+    round_started_ = clock_.Now();
     deadline_ = round_started_ + settings_.time_limit;
   }
   GiveNotice();
@@ -154,7 +157,7 @@ absl::Status Rounds::Finish(const std::atomic<bool>& stop) {
   if (absl::Status s = Enter(proto::UPDATE); !s.ok()) return s;
   const FederationNow now = LookAtFederation();
   if (absl::Status s =
-          Update(db, UpdateNow(now), absl::Now(), stop, update_view_);
+          Update(db, UpdateNow(now), clock_.Now(), stop, update_view_);
       !s.ok()) {
     return s;
   }
@@ -212,7 +215,7 @@ absl::Status Rounds::WriteReport(const FederationNow& now) {
     exchange.bytes_sent = settings_.federation->TakeBytesSent();
   }
   const std::string report =
-      RoundReport(journal, db.totals(), absl::Now(), was_resumed_, exchange);
+      RoundReport(journal, db.totals(), clock_.Now(), was_resumed_, exchange);
   // Before closing, which clears the journal's counts: a reader of lifetime()
   // must never see a sum fall.
   AddToSummary(journal.counts());
@@ -250,7 +253,7 @@ RunSummary Rounds::lifetime() const {
   sum.held_back += fetch_.view_not_taken().held_back;
   if (phase_ != proto::NO_ROUND) {
     sum.phase_seconds[PhaseName(phase_)] +=
-        absl::ToDoubleSeconds(absl::Now() - phase_started_);
+        absl::ToDoubleSeconds(clock_.Now() - phase_started_);
   }
   return sum;
 }
@@ -272,7 +275,7 @@ absl::Status Rounds::CheckProgress() const {
 
 absl::Status Rounds::RunMany(std::optional<int64_t> most, absl::Duration wait,
                              const std::atomic<bool>& stop) {
-  const absl::Time started = absl::Now();
+  const absl::Time started = clock_.Now();
   absl::Status status;
   fruitless_ = 0;
   while (!most.has_value() || summary().rounds < *most) {
@@ -297,20 +300,20 @@ absl::Status Rounds::RunMany(std::optional<int64_t> most, absl::Duration wait,
       status = due.status();
       break;
     }
-    if (!due->has_value() || **due > absl::Now() + wait) break;
-    const absl::Time until = std::max(**due, absl::Now() + kLeastWait);
+    if (!due->has_value() || **due > clock_.Now() + wait) break;
+    const absl::Time until = std::max(**due, clock_.Now() + kLeastWait);
     {
       storage::MutexLock lock(&mu_);
       waiting_until_ = until;
     }
-    while (!stop && absl::Now() < until) {
-      absl::SleepFor(std::min(kLookForStop, until - absl::Now()));
+    while (!stop && clock_.Now() < until) {
+      clock_.SleepFor(std::min(kLookForStop, until - clock_.Now()));
     }
     storage::MutexLock lock(&mu_);
     waiting_until_ = absl::InfinitePast();
   }
   storage::MutexLock lock(&mu_);
-  summary_.elapsed = absl::Now() - started;
+  summary_.elapsed = clock_.Now() - started;
   return status;
 }
 
@@ -338,7 +341,7 @@ absl::Status Rounds::Enter(proto::RoundPhase phase) {
   if (absl::Status s = LeavePhase(); !s.ok()) return s;
   storage::MutexLock lock(&mu_);
   phase_ = phase;
-  phase_started_ = absl::Now();
+  phase_started_ = clock_.Now();
   const OutcomeCounts counts =
       ToOutcomes(store_->crawl_db().round().journal().counts());
   planned_ = store_->crawl_db().totals().round_pages + counts.completed() +
@@ -353,7 +356,7 @@ absl::Status Rounds::LeavePhase() {
     storage::MutexLock lock(&mu_);
     if (phase_ == proto::NO_ROUND) return absl::OkStatus();
     phase = std::exchange(phase_, proto::NO_ROUND);
-    time = absl::Now() - phase_started_;
+    time = clock_.Now() - phase_started_;
     summary_.phase_seconds[PhaseName(phase)] += absl::ToDoubleSeconds(time);
   }
   return store_->crawl_db().round().AddPhaseTime(phase, time);

@@ -19,6 +19,7 @@
 #include "jobs/round/federation_part.h"
 #include "jobs/round/progress.h"
 #include "jobs/update/update.h"
+#include "storage/clock.h"
 #include "storage/mutex.h"
 #include "storage/site_store/site_store.h"
 
@@ -55,8 +56,9 @@ struct RunSummary {
 
 class Rounds {
  public:
-  // `store` must outlive this.
-  Rounds(RoundSettings settings, storage::SiteStore* store);
+  // `store` and `clock` must outlive this.
+  Rounds(RoundSettings settings, storage::SiteStore* store,
+         storage::Clock& clock);
 
   // Runs one round, or ends the one that is open. False, and nothing done, if
   // there is nothing to fetch now. kCancelled if `stop` was set: the round
@@ -109,6 +111,7 @@ class Rounds {
 
   const RoundSettings settings_;
   storage::SiteStore* const store_;
+  storage::Clock& clock_;
   FetchPhase fetch_;
   UpdateView update_view_;
   bool was_resumed_ = false;

@@ -40,7 +40,7 @@ class SiteRounds : public RoundsJob {
     Running(PreparedRounds from, storage::SiteStore& store,
             jobs::FederationPart* federation)
         : settings(In(federation, std::move(from))),
-          rounds(settings.settings, &store) {}
+          rounds(settings.settings, &store, storage::SystemClock()) {}
     static PreparedRounds In(jobs::FederationPart* federation,
                              PreparedRounds settings) {
       settings.settings.federation = federation;

@@ -48,11 +48,11 @@ class CommitterTest : public testing::Test {
   }
 
   std::unique_ptr<Committer> Make(CommitSettings settings) {
-    return std::make_unique<Committer>(store_.get(), settings,
-                                       [this](size_t pages) {
-                                         const std::lock_guard lock(mu_);
-                                         groups_.push_back(pages);
-                                       });
+    return std::make_unique<Committer>(
+        store_.get(), settings, storage::SystemClock(), [this](size_t pages) {
+          const std::lock_guard lock(mu_);
+          groups_.push_back(pages);
+        });
   }
   std::vector<size_t> Groups() {
     const std::lock_guard lock(mu_);

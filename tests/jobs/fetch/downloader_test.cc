@@ -11,7 +11,6 @@
 #include <string>
 
 #include "jobs/fetch/single_fetch.h"
-#include "jobs/fetch/steady_now.h"
 #include "jobs/fetch/tls_trust.h"
 #include "tests/fake_web/server.h"
 #include "tests/jobs/fetch/scripted_server.h"
@@ -106,14 +105,16 @@ class ManyAtOnceTest : public testing::Test {
     request.port = server_.port();
     downloader_->Start(0, std::move(request));
     while (downloader_->active() > 0) {
-      loop_->Run(std::min(downloader_->NextTimeout() - SteadyNow(),
-                          absl::Duration(absl::Milliseconds(20))));
+      loop_->Run(std::min(
+          downloader_->NextTimeout() - storage::SystemClock().SteadyNow(),
+          absl::Duration(absl::Milliseconds(20))));
       downloader_->OnTime();
     }
   }
 
   ScriptedServer server_{[](const std::string&) { return Page("x"); }};
-  std::unique_ptr<EventLoop> loop_ = EventLoop::Create().value();
+  std::unique_ptr<EventLoop> loop_ =
+      EventLoop::Create(storage::SystemClock()).value();
   std::unique_ptr<Downloader> downloader_;
 };
 

@@ -20,7 +20,8 @@ class EventLoopTest : public testing::Test {
   }
   void Fill() { ASSERT_EQ(write(pipe_[1], "x", 1), 1); }
 
-  std::unique_ptr<EventLoop> loop_ = EventLoop::Create().value();
+  std::unique_ptr<EventLoop> loop_ =
+      EventLoop::Create(storage::SystemClock()).value();
   int pipe_[2];
 };
 

@@ -44,7 +44,7 @@ class PageWorkerTest : public testing::Test {
   }
 
   storage::Completion Complete(Answer answer) {
-    return PageWorker(settings_, store_.get())
+    return PageWorker(settings_, store_.get(), /*seed=*/1)
         .Complete(std::move(answer))
         .value();
   }

@@ -11,6 +11,7 @@
 
 #include "absl/time/clock.h"
 #include "tests/jobs/fetch/fake_dns.h"
+#include "tests/simulated_clock.h"
 
 namespace gannet::jobs {
 namespace {
@@ -27,11 +28,7 @@ class ResolverTest : public testing::Test {
  protected:
   ResolverTest() { settings_.servers = {dns_.server()}; }
 
-  void Start() {
-    resolver_ = Resolver::Create(settings_, loop_.get(), [this] {
-                  return now_;
-                }).value();
-  }
+  void Start() { resolver_ = Resolver::Create(settings_, loop_.get()).value(); }
 
   // Runs the loop until `done`, or until it should have been long ago.
   template <typename Condition>
@@ -39,7 +36,7 @@ class ResolverTest : public testing::Test {
     const absl::Time start = absl::Now();
     while (!done()) {
       if (absl::Now() - start > absl::Seconds(20)) return false;
-      const absl::Duration wait = resolver_->NextTimeout() - now_;
+      const absl::Duration wait = resolver_->NextTimeout() - clock_.SteadyNow();
       loop_->Run(std::min(wait, absl::Milliseconds(20)));
       resolver_->OnTime();
     }
@@ -55,10 +52,10 @@ class ResolverTest : public testing::Test {
     return *result;
   }
 
-  std::unique_ptr<EventLoop> loop_ = EventLoop::Create().value();
+  SimulatedClock clock_;
+  std::unique_ptr<EventLoop> loop_ = EventLoop::Create(clock_).value();
   FakeDns dns_{loop_.get()};
   ResolverSettings settings_;
-  absl::Time now_ = absl::FromUnixSeconds(1'700'000'000);
   std::unique_ptr<Resolver> resolver_;
 };
 
@@ -109,11 +106,11 @@ TEST_F(ResolverTest, AnAnswerIsKeptForItsTtlAndNoLonger) {
   dns_.Say("a.example", {{"a.example", kA, 300, "192.0.2.1"}});
   Start();
   ASSERT_TRUE(Resolve("a.example").ok());
-  now_ += absl::Seconds(299);
+  clock_.Advance(absl::Seconds(299));
   ASSERT_TRUE(Resolve("A.Example").ok());
   EXPECT_EQ(dns_.asked("a.example"), 1);
   dns_.Say("a.example", {{"a.example", kA, 300, "192.0.2.9"}});
-  now_ += absl::Seconds(1);
+  clock_.Advance(absl::Seconds(1));
   EXPECT_THAT(Resolve("a.example").value(), ElementsAre(At("192.0.2.9")));
   EXPECT_EQ(dns_.asked("a.example"), 2);
   EXPECT_EQ(resolver_->counts().cached, 1);
@@ -128,10 +125,10 @@ TEST_F(ResolverTest, TheSmallestTtlCountsThatOfACnameToo) {
   Start();
   for (const char* name : {"b.example", "d.example"}) {
     ASSERT_EQ(Resolve(name).value().size(), 2u);
-    now_ += absl::Seconds(99);
+    clock_.Advance(absl::Seconds(99));
     ASSERT_TRUE(Resolve(name).ok());
     EXPECT_EQ(dns_.asked(name), 1) << name;
-    now_ += absl::Seconds(1);
+    clock_.Advance(absl::Seconds(1));
     ASSERT_TRUE(Resolve(name).ok());
     EXPECT_EQ(dns_.asked(name), 2) << name;
   }
@@ -147,7 +144,7 @@ TEST_F(ResolverTest, TtlsAreKeptWithinTheirBounds) {
   const auto asked_after = [&](const char* name, absl::Duration wait) {
     EXPECT_TRUE(Resolve(name).ok());
     const int before = dns_.asked(name);
-    now_ += wait;
+    clock_.Advance(wait);
     EXPECT_TRUE(Resolve(name).ok());
     return dns_.asked(name) - before;
   };
@@ -165,12 +162,12 @@ TEST_F(ResolverTest, ANameThatDoesNotExistIsRememberedForAWhile) {
   Start();
   EXPECT_TRUE(absl::IsNotFound(Resolve("no.example").status()));
   EXPECT_EQ(dns_.asked("no.example", kAaaa), 0) << "it has no IPv6 either";
-  now_ += absl::Seconds(59);
+  clock_.Advance(absl::Seconds(59));
   const absl::Status again = Resolve("no.example").status();
   EXPECT_TRUE(absl::IsNotFound(again));
   EXPECT_THAT(std::string(again.message()), HasSubstr("no.example"));
   EXPECT_EQ(dns_.asked("no.example"), 1);
-  now_ += absl::Seconds(1);
+  clock_.Advance(absl::Seconds(1));
   EXPECT_TRUE(absl::IsNotFound(Resolve("no.example").status()));
   EXPECT_EQ(dns_.asked("no.example"), 2);
 }
@@ -319,12 +316,13 @@ TEST_F(ResolverTest, QueriesKeepToTheirRate) {
     }
     EXPECT_EQ(dns_.asked(), i);
     if (i < 5) {
-      EXPECT_NEAR(absl::ToDoubleSeconds(resolver_->NextTimeout() - now_), 0.1,
-                  0.001);
-      now_ += absl::Milliseconds(99);
+      EXPECT_NEAR(
+          absl::ToDoubleSeconds(resolver_->NextTimeout() - clock_.SteadyNow()),
+          0.1, 0.001);
+      clock_.Advance(absl::Milliseconds(99));
       resolver_->OnTime();
       EXPECT_EQ(resolver_->counts().queries, i);
-      now_ = resolver_->NextTimeout();
+      clock_.Advance(resolver_->NextTimeout() - clock_.SteadyNow());
       resolver_->OnTime();
     }
   }
@@ -396,8 +394,7 @@ TEST_F(ResolverTest, WrongSettingsAreRefusedByName) {
   const auto error = [&](auto change) {
     ResolverSettings settings;
     change(settings);
-    const auto made =
-        Resolver::Create(settings, loop_.get(), [this] { return now_; });
+    const auto made = Resolver::Create(settings, loop_.get());
     EXPECT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument);
     return std::string(made.status().message());
   };
@@ -419,9 +416,8 @@ TEST_F(ResolverTest, WrongSettingsAreRefusedByName) {
   for (const char* server :
        {"192.0.2.1", "192.0.2.1:53", "2001:db8::1", "[2001:db8::1]:53"}) {
     settings_.servers = {server};
-    EXPECT_TRUE(Resolver::Create({.servers = {std::string(server)}},
-                                 loop_.get(), [this] { return now_; })
-                    .ok())
+    EXPECT_TRUE(
+        Resolver::Create({.servers = {std::string(server)}}, loop_.get()).ok())
         << server;
   }
 }

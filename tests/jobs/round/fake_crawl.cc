@@ -105,7 +105,7 @@ absl::Status FakeCrawl::InjectSeeds() {
 }
 
 absl::Status FakeCrawl::Crawl(std::optional<int64_t> rounds) {
-  return Rounds(settings_, store_.get())
+  return Rounds(settings_, store_.get(), storage::SystemClock())
       .RunMany(rounds, absl::Minutes(1), stop);
 }
 

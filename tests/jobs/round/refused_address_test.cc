@@ -151,7 +151,7 @@ class RefusedAddressTest : public testing::Test {
   void Crawl() {
     std::atomic<bool> stop = false;
     const absl::Status status =
-        Rounds(settings_, store_.get())
+        Rounds(settings_, store_.get(), storage::SystemClock())
             .RunMany(std::nullopt, absl::ZeroDuration(), stop);
     ASSERT_TRUE(status.ok()) << status;
   }
@@ -186,7 +186,9 @@ class RefusedAddressTest : public testing::Test {
 // FakeDns in a thread of its own, for as long as this lives.
 class RunningDns {
  public:
-  RunningDns() : loop_(EventLoop::Create().value()), dns_(loop_.get()) {}
+  RunningDns()
+      : loop_(EventLoop::Create(storage::SystemClock()).value()),
+        dns_(loop_.get()) {}
   ~RunningDns() { Stop(); }
   FakeDns& dns() { return dns_; }
   void Start() {

@@ -90,7 +90,7 @@ TEST(RoundsTest, TimeHeldBackIsSeenWhileItPassesAndIsCountedOnce) {
   FakeCrawl crawl({.hosts = 40, .pages = 80});
   InjectAll(crawl);
   crawl.settings().fetch.fetch.download.source_address = "192.0.2.1";
-  Rounds rounds(crawl.settings(), &crawl.store());
+  Rounds rounds(crawl.settings(), &crawl.store(), storage::SystemClock());
   const absl::Time started = absl::Now();
   std::thread runs([&] { (void)rounds.RunOne(crawl.stop); });
   absl::Duration seen;
@@ -125,7 +125,7 @@ TEST(RoundsTest, RoundsThatOnlyGiveTheirPagesBackEndWithWhatToLookAt) {
   const int64_t frontier = crawl.store().crawl_db().totals().frontier_pages;
   crawl.settings().fetch.fetch.delay = absl::Seconds(2);
   crawl.settings().time_limit = absl::Milliseconds(50);
-  Rounds rounds(crawl.settings(), &crawl.store());
+  Rounds rounds(crawl.settings(), &crawl.store(), storage::SystemClock());
   const absl::Status status =
       rounds.RunMany(std::nullopt, absl::Minutes(1), crawl.stop);
   EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
@@ -152,7 +152,7 @@ TEST(RoundsTest, ARoundWhosePagesWaitForARestDoesNotCountAsFruitless) {
 
   crawl.settings().fetch.fetch.delay = absl::Seconds(2);
   crawl.settings().time_limit = absl::Milliseconds(50);
-  Rounds rounds(crawl.settings(), &crawl.store());
+  Rounds rounds(crawl.settings(), &crawl.store(), storage::SystemClock());
   const absl::Status status =
       rounds.RunMany(std::nullopt, absl::Minutes(1), crawl.stop);
   EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
@@ -168,7 +168,7 @@ TEST(RoundsTest, ACrawlWhoseHostsAreBusyWaitsForThemToTheEnd) {
   // No rest is waited for within a round.
   crawl.settings().fetch.fetch.patience = absl::ZeroDuration();
   ASSERT_TRUE(crawl.InjectSeeds().ok());
-  Rounds rounds(crawl.settings(), &crawl.store());
+  Rounds rounds(crawl.settings(), &crawl.store(), storage::SystemClock());
   const absl::Status status =
       rounds.RunMany(std::nullopt, absl::Minutes(1), crawl.stop);
   ASSERT_TRUE(status.ok()) << status;
@@ -193,7 +193,7 @@ TEST(RoundsTest, RunsThatAreCutOffCountEachPageOnceAndTheReportHasThemAll) {
   FakeCrawl crawl({.hosts = 5, .pages = 200, .largest_host = 50});
   InjectAll(crawl);
   storage::CrawlDb& db = crawl.store().crawl_db();
-  Rounds first(crawl.settings(), &crawl.store());
+  Rounds first(crawl.settings(), &crawl.store(), storage::SystemClock());
   std::thread stopper([&] {
     while (first.view().counts.completed() < 20) {
       absl::SleepFor(absl::Milliseconds(1));
@@ -215,7 +215,7 @@ TEST(RoundsTest, RunsThatAreCutOffCountEachPageOnceAndTheReportHasThemAll) {
   EXPECT_GT(first.summary().bytes, 0);
 
   crawl.stop = false;
-  Rounds second(crawl.settings(), &crawl.store());
+  Rounds second(crawl.settings(), &crawl.store(), storage::SystemClock());
   ASSERT_TRUE(second.RunMany(1, absl::ZeroDuration(), crawl.stop).ok());
   EXPECT_EQ(second.summary().rounds, 1);
   EXPECT_EQ(done + second.summary().counts.fetched,
@@ -248,7 +248,7 @@ TEST(RoundsTest, StoppedWhileUpdatingItSaysThatNothingIsLost) {
   ASSERT_TRUE(db.frontier().Release(pages).ok());
   ASSERT_TRUE(db.round().SetPhase(proto::UPDATE).ok());
   crawl.stop = true;
-  Rounds rounds(crawl.settings(), &crawl.store());
+  Rounds rounds(crawl.settings(), &crawl.store(), storage::SystemClock());
   const absl::Status status = rounds.RunOne(crawl.stop).status();
   EXPECT_TRUE(absl::IsCancelled(status)) << status;
   EXPECT_THAT(status.message(), HasSubstr("stopped while updating"));
@@ -262,7 +262,7 @@ TEST(RoundsTest, WhatALifetimeCountsOnlyGrowsAndEndsAtTheSummary) {
   FakeCrawl crawl({.hosts = 4, .pages = 200});
   ASSERT_TRUE(crawl.InjectSeeds().ok());
   crawl.settings().generate.width = 20;
-  Rounds rounds(crawl.settings(), &crawl.store());
+  Rounds rounds(crawl.settings(), &crawl.store(), storage::SystemClock());
   std::atomic<bool> ended = false;
   int64_t seen_within_rounds = 0;
   std::thread watcher([&] {
