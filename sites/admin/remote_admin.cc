@@ -45,123 +45,21 @@ class RemoteAdmin : public Admin {
                                    : settings_.far_deadline);
   }
 
-  absl::Status GetStatus(const admin::GetStatusRequest& request,
-                         admin::Status& reply) override {
-    return Ask(&Stub::GetStatus, request, reply, settings_.deadline);
+#define GANNET_ASK(Verb, Request, Reply, patience, effect)                \
+  absl::Status Verb(const admin::Request& request, admin::Reply& reply)   \
+      override {                                                          \
+    return Ask(&Stub::Verb, request, reply,                               \
+               Patience::patience == Patience::kSoon ? settings_.deadline \
+                                                     : kForever);         \
   }
-  absl::Status WatchStatus(const admin::WatchStatusRequest& request,
-                           const Sink<admin::Status>& sink) override {
-    return Listen(&Stub::WatchStatus, request, sink);
+#define GANNET_LISTEN(Verb, Request, Message, patience, effect)  \
+  absl::Status Verb(const admin::Request& request,               \
+                    const Sink<admin::Message>& sink) override { \
+    return Listen(&Stub::Verb, request, sink);                   \
   }
-  absl::Status ListRounds(const admin::ListRoundsRequest& request,
-                          admin::RoundReports& reply) override {
-    return Ask(&Stub::ListRounds, request, reply, settings_.deadline);
-  }
-  absl::Status ListHosts(const admin::ListHostsRequest& request,
-                         admin::Hosts& reply) override {
-    return Ask(&Stub::ListHosts, request, reply, kForever);
-  }
-  absl::Status GetFrontier(const admin::GetFrontierRequest& request,
-                           admin::Frontier& reply) override {
-    return Ask(&Stub::GetFrontier, request, reply, settings_.deadline);
-  }
-  absl::Status GetPage(const admin::GetPageRequest& request,
-                       admin::Page& reply) override {
-    return Ask(&Stub::GetPage, request, reply, settings_.deadline);
-  }
-  absl::Status GetPageBody(const admin::GetPageRequest& request,
-                           const Sink<admin::PageBody>& sink) override {
-    return Listen(&Stub::GetPageBody, request, sink);
-  }
-  absl::Status Export(const admin::ExportRequest& request,
-                      const Sink<admin::ExportedLines>& sink) override {
-    return Listen(&Stub::Export, request, sink);
-  }
-  absl::Status CheckUrl(const admin::CheckUrlRequest& request,
-                        admin::UrlCheck& reply) override {
-    return Ask(&Stub::CheckUrl, request, reply, settings_.deadline);
-  }
-  absl::Status GetRobots(const admin::GetRobotsRequest& request,
-                         admin::StoredRobots& reply) override {
-    return Ask(&Stub::GetRobots, request, reply, settings_.deadline);
-  }
-  absl::Status GetConfiguration(const admin::GetConfigurationRequest& request,
-                                admin::Configuration& reply) override {
-    return Ask(&Stub::GetConfiguration, request, reply, settings_.deadline);
-  }
-  absl::Status Verify(const admin::VerifyRequest& request,
-                      admin::Verification& reply) override {
-    return Ask(&Stub::Verify, request, reply, kForever);
-  }
-  absl::Status Inject(const admin::InjectRequest& request,
-                      admin::Injected& reply) override {
-    return Ask(&Stub::Inject, request, reply, settings_.deadline);
-  }
-  absl::Status Block(const admin::BlockRequest& request,
-                     admin::BlockChange& reply) override {
-    return Ask(&Stub::Block, request, reply, kForever);
-  }
-  absl::Status ListBlocked(const admin::ListBlockedRequest& request,
-                           admin::BlockedDomains& reply) override {
-    return Ask(&Stub::ListBlocked, request, reply, settings_.deadline);
-  }
-  absl::Status Forget(const admin::ForgetRequest& request,
-                      admin::Forgotten& reply) override {
-    return Ask(&Stub::Forget, request, reply, settings_.deadline);
-  }
-  absl::Status ListArchive(const admin::ListArchiveRequest& request,
-                           admin::ArchiveFiles& reply) override {
-    return Ask(&Stub::ListArchive, request, reply, settings_.deadline);
-  }
-  absl::Status FinishArchiveFile(const admin::FinishArchiveFileRequest& request,
-                                 admin::FinishedArchiveFiles& reply) override {
-    return Ask(&Stub::FinishArchiveFile, request, reply, kForever);
-  }
-  absl::Status ReleaseArchiveFile(
-      const admin::ReleaseArchiveFileRequest& request,
-      admin::ReleasedArchiveFile& reply) override {
-    return Ask(&Stub::ReleaseArchiveFile, request, reply, kForever);
-  }
-  absl::Status Backup(const admin::BackupRequest& request,
-                      admin::BackupDone& reply) override {
-    return Ask(&Stub::Backup, request, reply, kForever);
-  }
-  absl::Status RunRounds(const admin::RunRoundsRequest& request,
-                         const Sink<admin::RunProgress>& sink) override {
-    return Listen(&Stub::RunRounds, request, sink);
-  }
-  absl::Status StopRounds(const admin::StopRoundsRequest& request,
-                          admin::RoundsState& reply) override {
-    return Ask(&Stub::StopRounds, request, reply, settings_.deadline);
-  }
-  absl::Status PauseRounds(const admin::PauseRoundsRequest& request,
-                           admin::RoundsState& reply) override {
-    return Ask(&Stub::PauseRounds, request, reply, settings_.deadline);
-  }
-  absl::Status ResumeRounds(const admin::ResumeRoundsRequest& request,
-                            admin::RoundsState& reply) override {
-    return Ask(&Stub::ResumeRounds, request, reply, settings_.deadline);
-  }
-  absl::Status Reload(const admin::ReloadRequest& request,
-                      admin::Reloaded& reply) override {
-    return Ask(&Stub::Reload, request, reply, settings_.deadline);
-  }
-  absl::Status GetFederation(const admin::GetFederationRequest& request,
-                             admin::Federation& reply) override {
-    return Ask(&Stub::GetFederation, request, reply, settings_.deadline);
-  }
-  absl::Status ChangeFederation(const admin::ChangeFederationRequest& request,
-                                admin::FederationChange& reply) override {
-    return Ask(&Stub::ChangeFederation, request, reply, kForever);
-  }
-  absl::Status PlanFederation(const admin::ChangeFederationRequest& request,
-                              admin::FederationPlan& reply) override {
-    return Ask(&Stub::PlanFederation, request, reply, kForever);
-  }
-  absl::Status VerifyFederation(const admin::VerifyRequest& request,
-                                admin::Verification& reply) override {
-    return Ask(&Stub::VerifyFederation, request, reply, kForever);
-  }
+  GANNET_ADMIN_VERBS(GANNET_ASK, GANNET_LISTEN)
+#undef GANNET_ASK
+#undef GANNET_LISTEN
 
  private:
   static constexpr absl::Duration kForever = absl::InfiniteDuration();

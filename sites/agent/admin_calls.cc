@@ -1,18 +1,14 @@
 #include "sites/agent/admin_calls.h"
 
-#include <google/protobuf/descriptor.h>
-
-#include "proto/admin.pb.h"
+#include "sites/admin/admin_verbs.h"
 
 namespace gannet::sites {
 
 AdminCalls::AdminCalls() {
-  const auto* file = admin::GetStatusRequest::descriptor()->file();
-  const auto* service = file->FindServiceByName("Admin");
   storage::MutexLock lock(&mu_);
-  for (int i = 0; i < service->method_count(); ++i) {
-    counts_[service->method(i)->name()] = {};
-  }
+#define GANNET_VERB(Verb, Request, Reply, patience, effect) counts_[#Verb] = {};
+  GANNET_ADMIN_VERBS(GANNET_VERB, GANNET_VERB)
+#undef GANNET_VERB
 }
 
 void AdminCalls::Count(std::string_view method, bool failed) {

@@ -59,8 +59,8 @@ std::shared_ptr<grpc::ServerCredentials> TcpCredentials(const TlsSection& tls) {
 
 class AdminServer::Members {
  public:
-  Members(AgentSocket socket, Admin& admin)
-      : socket_(std::move(socket)), service_(admin) {}
+  Members(AgentSocket socket, Admin& admin, storage::Clock& clock)
+      : socket_(std::move(socket)), service_(admin, clock) {}
 
   absl::Status Start(const AdminServerSettings& settings, AdminCalls& calls,
                      Log& log);
@@ -149,7 +149,8 @@ absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(
   KeepGrpc();
   absl::StatusOr<AgentSocket> socket = AgentSocket::In(settings.data_folder);
   if (!socket.ok()) return socket.status();
-  auto members = std::make_unique<Members>(*std::move(socket), admin);
+  auto members =
+      std::make_unique<Members>(*std::move(socket), admin, *settings.clock);
   if (absl::Status s = members->Start(settings, calls, log); !s.ok()) return s;
   return std::unique_ptr<AdminServer>(new AdminServer(std::move(members)));
 }

@@ -15,6 +15,7 @@
 #include "sites/agent/admin_calls.h"
 #include "sites/agent/log.h"
 #include "sites/config/site_config.h"
+#include "storage/clock.h"
 
 namespace gannet::sites {
 
@@ -22,6 +23,7 @@ struct AdminServerSettings {
   std::string data_folder;  // This process must hold it.
   std::string address;      // listen.admin; empty: the socket only.
   TlsSection tls;
+  storage::Clock* clock = &storage::SystemClock();
 };
 
 class AdminServer {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "sites/admin/admin.h"
+#include "storage/clock.h"
 
 namespace grpc {
 class Service;
@@ -17,8 +18,8 @@ inline constexpr int kMostStreams = 64;
 
 class AdminService {
  public:
-  // `admin` must outlive this.
-  explicit AdminService(Admin& admin);
+  // Both must outlive this.
+  AdminService(Admin& admin, storage::Clock& clock);
   ~AdminService();
 
   grpc::Service* service();

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 #include <grpcpp/server_context.h>
 
-#include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/time/clock.h"
+#include "sites/admin/admin_verbs.h"
 #include "sites/admin/utf8.h"
 
 namespace gannet::sites {
@@ -23,20 +22,11 @@ namespace grpcx = grpc::experimental;
 constexpr std::string_view kPrefix = "/gannet.admin.Admin/";
 
 bool Changes(std::string_view method) {
-  static constexpr std::array<std::string_view, 11> kChanging = {
-      "ChangeFederation",
-      "Inject",
-      "Block",
-      "Forget",
-      "FinishArchiveFile",
-      "ReleaseArchiveFile",
-      "Backup",
-      "RunRounds",
-      "StopRounds",
-      "PauseRounds",
-      "ResumeRounds"};
-  return std::find(kChanging.begin(), kChanging.end(), method) !=
-         kChanging.end();
+#define GANNET_VERB(Verb, Request, Reply, patience, effect) \
+  if (method == #Verb) return Effect::effect == Effect::kChanges;
+  GANNET_ADMIN_VERBS(GANNET_VERB, GANNET_VERB)
+#undef GANNET_VERB
+  return false;
 }
 
 // It travels in a trailer, of which gRPC takes 8 KB. A message that quotes a

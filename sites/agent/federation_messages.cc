@@ -93,6 +93,24 @@ void AddHandOff(const federation::FederationSnapshot& look,
   }
 }
 
+// The map as if that site had joined.
+absl::StatusOr<Map> WithSite(const Map& map, const std::string& name,
+                             uint32_t capacity) {
+  Map with = map;
+  if (federation::FindSite(map, name) == nullptr) {
+    auto invited = federation::Invite(map, name);
+    if (!invited.ok()) return invited;
+    with = *std::move(invited);
+  }
+  federation::Applicant applicant;
+  applicant.name = name;
+  applicant.incarnation = 1;
+  applicant.address = "127.0.0.1:1";
+  applicant.capacity = capacity;
+  applicant.rules = map.rules();
+  return federation::Join(with, applicant);
+}
+
 }  // namespace
 
 void ToMessage(const federation::FederationSnapshot& look,
@@ -195,73 +213,77 @@ void ToMessage(const federation::Plan& plan, const Map& now,
 absl::StatusOr<federation::Membership::MapChange> ToChange(
     const admin::ChangeFederationRequest& request, const std::string& self) {
   using federation::Membership;
-  const std::string& verb = request.verb();
-  const std::string name = request.site().empty() ? self : request.site();
-  const auto needs_name = [&]() -> absl::Status {
-    if (!request.site().empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        fmt::format("'{}' needs the name of a site", verb));
+  using Request = admin::ChangeFederationRequest;
+  const auto or_self = [&](const std::string& name) {
+    return name.empty() ? self : name;
   };
-  if (verb == "invite" || verb == "remove" || verb == "add") {
-    if (absl::Status s = needs_name(); !s.ok()) return s;
+  const auto needs_name = [](const std::string& name, const char* what) {
+    return name.empty() ? absl::InvalidArgumentError(fmt::format(
+                              "'{}' needs the name of a site", what))
+                        : absl::OkStatus();
+  };
+  switch (request.change_case()) {
+    case Request::kInvite: {
+      const std::string& name = request.invite().name();
+      if (absl::Status s = needs_name(name, "invite"); !s.ok()) return s;
+      return Membership::MapChange(
+          [name](const Map& map) { return federation::Invite(map, name); });
+    }
+    case Request::kRemove: {
+      const std::string& name = request.remove().name();
+      if (absl::Status s = needs_name(name, "remove"); !s.ok()) return s;
+      return Membership::MapChange(
+          [name](const Map& map) { return federation::Remove(map, name); });
+    }
+    case Request::kLeave: {
+      const std::string name = or_self(request.leave().name());
+      return Membership::MapChange(
+          [name](const Map& map) { return federation::Leave(map, name); });
+    }
+    case Request::kPaused: {
+      const bool paused = request.paused();
+      return Membership::MapChange(
+          [paused](const Map& map) { return federation::Pause(map, paused); });
+    }
+    case Request::kCapacity: {
+      const std::string name = or_self(request.capacity().site());
+      const uint32_t capacity = request.capacity().capacity();
+      return Membership::MapChange([name, capacity](const Map& map) {
+        return federation::SetCapacity(map, name, capacity);
+      });
+    }
+    case Request::kPlacement: {
+      const Request::Placement wanted = request.placement();
+      return Membership::MapChange([wanted](const Map& map) {
+        federation::PlacementSettings settings;
+        settings.kind =
+            wanted.kind().empty() ? map.placement().kind() : wanted.kind();
+        settings.virtual_nodes = wanted.virtual_nodes() == 0
+                                     ? map.placement().virtual_nodes()
+                                     : wanted.virtual_nodes();
+        return federation::Switch(map, settings);
+      });
+    }
+    case Request::kAdd: {
+      const std::string& name = request.add().site();
+      if (absl::Status s = needs_name(name, "add"); !s.ok()) return s;
+      const uint32_t capacity = std::max<uint32_t>(request.add().capacity(), 1);
+      return Membership::MapChange([name, capacity](const Map& map) {
+        return WithSite(map, name, capacity);
+      });
+    }
+    case Request::kJoin:
+    case Request::kRules:
+    case Request::kAdopt:
+      return absl::InvalidArgumentError(
+          "'join', 'rules' and 'adopt' cannot be planned: they move nothing, "
+          "or are for this site to do");
+    case Request::CHANGE_NOT_SET:
+      break;
   }
-  if (verb == "invite") {
-    return Membership::MapChange(
-        [name](const Map& map) { return federation::Invite(map, name); });
-  }
-  if (verb == "remove") {
-    return Membership::MapChange(
-        [name](const Map& map) { return federation::Remove(map, name); });
-  }
-  if (verb == "leave") {
-    return Membership::MapChange(
-        [name](const Map& map) { return federation::Leave(map, name); });
-  }
-  if (verb == "pause" || verb == "resume") {
-    const bool paused = verb == "pause";
-    return Membership::MapChange(
-        [paused](const Map& map) { return federation::Pause(map, paused); });
-  }
-  if (verb == "capacity") {
-    const uint32_t capacity = request.capacity();
-    return Membership::MapChange([name, capacity](const Map& map) {
-      return federation::SetCapacity(map, name, capacity);
-    });
-  }
-  if (verb == "add") {  // For plans.
-    const uint32_t capacity = std::max<uint32_t>(request.capacity(), 1);
-    return Membership::MapChange(
-        [name, capacity](const Map& map) -> absl::StatusOr<Map> {
-          Map with = map;
-          if (federation::FindSite(map, name) == nullptr) {
-            auto invited = federation::Invite(map, name);
-            if (!invited.ok()) return invited;
-            with = *std::move(invited);
-          }
-          federation::Applicant applicant;
-          applicant.name = name;
-          applicant.incarnation = 1;
-          applicant.address = "127.0.0.1:1";
-          applicant.capacity = capacity;
-          applicant.rules = map.rules();
-          return federation::Join(with, applicant);
-        });
-  }
-  if (verb == "switch") {
-    return Membership::MapChange([request](const Map& map) {
-      federation::PlacementSettings settings;
-      settings.kind = request.placement().empty() ? map.placement().kind()
-                                                  : request.placement();
-      settings.virtual_nodes = request.virtual_nodes() == 0
-                                   ? map.placement().virtual_nodes()
-                                   : request.virtual_nodes();
-      return federation::Switch(map, settings);
-    });
-  }
-  return absl::InvalidArgumentError(fmt::format(
-      "'{}' is not a change of a federation; allowed are invite, join, "
-      "leave, remove, pause, resume, switch, capacity, rules and adopt",
-      Utf8(verb)));
+  return absl::InvalidArgumentError(
+      "the request names no change of the federation that this agent knows; a "
+      "newer or older 'gannet' may have sent it");
 }
 
 }  // namespace gannet::sites

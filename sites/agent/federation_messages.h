@@ -18,8 +18,8 @@ void ToMessage(const federation::Plan& plan, const federation::Map& now,
                admin::FederationPlan& reply);
 
 // The change of the map that is asked for; `self` stands for an empty name.
-// kInvalidArgument: there is no such verb. `adopt` and `join` are no changes of
-// the map that there is, and are not made here.
+// kInvalidArgument: none is, or `join`, `rules` or `adopt`, which are for the
+// site to do.
 absl::StatusOr<federation::Membership::MapChange> ToChange(
     const admin::ChangeFederationRequest& request, const std::string& self);
 

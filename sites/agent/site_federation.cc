@@ -138,6 +138,8 @@ class SiteFederation::Members {
     return view->map();
   }
 
+  absl::StatusOr<Map> Join(const std::string& address);
+
   const SiteConfig config;
   storage::SiteStore& store;
   Log& log;
@@ -244,6 +246,17 @@ absl::Status SiteFederation::Members::Start() {
   if (!member.ok()) return member.status();
   membership = *std::move(member);
   return absl::OkStatus();
+}
+
+absl::StatusOr<Map> SiteFederation::Members::Join(const std::string& address) {
+  if (membership->MapIsAFile()) return membership->MapWithSelf();
+  if (!address.empty()) {
+    if (absl::Status s = federation::CheckPeerAddress(address); !s.ok()) {
+      return s;
+    }
+  }
+  if (absl::Status s = membership->JoinNow(address); !s.ok()) return s;
+  return MapNow();
 }
 
 SiteFederation::SiteFederation(std::unique_ptr<Members> members)
@@ -354,38 +367,35 @@ absl::Status SiteFederation::Get(const admin::GetFederationRequest& request,
 absl::Status SiteFederation::Change(
     const admin::ChangeFederationRequest& request,
     admin::FederationChange& reply) {
-  if (request.verb() == "add") {
-    return absl::InvalidArgumentError("'add' is for plans only");
-  }
+  using Request = admin::ChangeFederationRequest;
+  Membership& membership = *members_->membership;
   absl::StatusOr<Map> next = absl::UnknownError("");
-  if (request.verb() == "join" && members_->membership->MapIsAFile()) {
-    next = members_->membership->MapWithSelf();
-  } else if (request.verb() == "join") {
-    if (!request.address().empty()) {
-      absl::Status s = federation::CheckPeerAddress(request.address());
-      if (!s.ok()) return s;
+  switch (request.change_case()) {
+    case Request::kAdd:
+      return absl::InvalidArgumentError("'add' is for plans only");
+    case Request::kJoin:
+      next = members_->Join(request.join().address());
+      break;
+    case Request::kRules:
+      next = membership.Change(
+          [rules = RulesOf(members_->config)](const Map& map) {
+            return federation::SetRules(map, rules);
+          });
+      break;
+    case Request::kAdopt:
+      next = membership.Adopt();
+      break;
+    default: {
+      auto change = ToChange(request, members_->config.site.name);
+      if (!change.ok()) return change.status();
+      next = membership.Change(*change);
     }
-    if (absl::Status s = members_->membership->JoinNow(request.address());
-        !s.ok()) {
-      return SayOfOthers(s);
-    }
-    next = members_->MapNow();
-  } else if (request.verb() == "rules") {
-    const proto::MapRules rules = RulesOf(members_->config);
-    next = members_->membership->Change(
-        [rules](const Map& map) { return federation::SetRules(map, rules); });
-  } else if (request.verb() == "adopt") {
-    next = members_->membership->Adopt();
-  } else {
-    auto change = ToChange(request, members_->config.site.name);
-    if (!change.ok()) return change.status();
-    next = members_->membership->Change(*change);
   }
   if (!next.ok()) return SayOfOthers(next.status());
   reply.set_epoch(next->epoch());
   reply.set_term(federation::TermNumber(next->term()));
   reply.set_moves(federation::IsHandingOff(*next));
-  if (members_->membership->MapIsAFile()) {
+  if (membership.MapIsAFile()) {
     reply.set_map(federation::MapToText(*next));
   }
   return absl::OkStatus();

@@ -1,5 +1,3 @@
-#include "sites/console/archive_command.h"
-
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -7,6 +5,7 @@
 #include <string>
 
 #include "sites/console/ask_site.h"
+#include "sites/console/commands.h"
 #include "sites/console/terminal_text.h"
 #include "sites/console/text_table.h"
 

@@ -1,5 +1,3 @@
-#include "sites/console/check_command.h"
-
 #include <fmt/format.h>
 
 #include <memory>
@@ -7,8 +5,7 @@
 
 #include "sites/admin/url_check.h"
 #include "sites/console/ask_site.h"
-#include "sites/console/check_page_command.h"
-#include "sites/console/check_robots_command.h"
+#include "sites/console/commands.h"
 #include "sites/console/terminal_text.h"
 
 namespace gannet::sites {

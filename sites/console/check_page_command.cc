@@ -1,5 +1,3 @@
-#include "sites/console/check_page_command.h"
-
 #include <fmt/format.h>
 
 #include <memory>
@@ -13,6 +11,7 @@
 #include "sites/admin/names.h"
 #include "sites/agent/round_settings.h"
 #include "sites/console/ask_site.h"
+#include "sites/console/commands.h"
 #include "sites/console/output.h"
 #include "sites/console/robots_source.h"
 #include "sites/console/site_flags.h"

@@ -1,10 +1,9 @@
-#include "sites/console/config_command.h"
-
 #include <fmt/format.h>
 
 #include <memory>
 
 #include "sites/console/ask_site.h"
+#include "sites/console/commands.h"
 
 namespace gannet::sites {
 

@@ -1,5 +1,3 @@
-#include "sites/console/crawl_command.h"
-
 #include <fmt/format.h>
 
 #include <memory>
@@ -8,6 +6,7 @@
 
 #include "sites/agent/round_settings.h"
 #include "sites/console/ask_site.h"
+#include "sites/console/commands.h"
 #include "sites/console/injection.h"
 #include "sites/console/run_rounds.h"
 #include "sites/console/site_flags.h"

@@ -1,5 +1,3 @@
-#include "sites/console/export_command.h"
-
 #include <fmt/format.h>
 
 #include <memory>
@@ -9,6 +7,7 @@
 #include "sites/admin/message_times.h"
 #include "sites/admin/names.h"
 #include "sites/console/ask_site.h"
+#include "sites/console/commands.h"
 #include "sites/console/output.h"
 
 namespace gannet::sites {

@@ -1,5 +1,3 @@
-#include "sites/console/federation_certs_command.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -13,6 +11,7 @@
 
 #include "absl/time/clock.h"
 #include "sites/agent/certificate_authority.h"
+#include "sites/console/commands.h"
 #include "sites/console/new_file.h"
 #include "sites/console/output.h"
 #include "sites/console/terminal_text.h"

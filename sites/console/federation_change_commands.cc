@@ -1,19 +1,19 @@
-#include "sites/console/federation_change_commands.h"
-
 #include <fmt/format.h>
 
 #include <memory>
 #include <string>
 
 #include "sites/console/ask_site.h"
+#include "sites/console/commands.h"
 #include "sites/console/terminal_text.h"
 
 namespace gannet::sites {
 namespace {
 
+using Request = admin::ChangeFederationRequest;
+
 struct Flags {
   SiteFlags site;
-  admin::ChangeFederationRequest request;
   std::string name, address;
   uint64_t virtual_nodes = 0, capacity = 0;
   bool resume = false, rules = false;
@@ -33,10 +33,9 @@ std::string ForPeople(const std::string& done,
   return text;
 }
 
-ExitCode Change(const SiteFlags& site,
-                const admin::ChangeFederationRequest& request,
+ExitCode Change(const SiteFlags& site, const Request& request,
                 const std::string& done) {
-  return AskSite<admin::ChangeFederationRequest, admin::FederationChange>(
+  return AskSite<Request, admin::FederationChange>(
       site, &Admin::ChangeFederation, request,
       [&](const admin::FederationChange& change) {
         if (!change.map().empty()) {
@@ -48,21 +47,21 @@ ExitCode Change(const SiteFlags& site,
       });
 }
 
-// One verb with the name of a site.
-void AddNamed(Command& parent, const std::string& verb, const std::string& help,
+// A change that is told by the name of a site.
+void AddNamed(Command& parent, const std::string& name,
+              Request::Site* (Request::*site)(), const std::string& help,
               bool needs_name, const std::string& done, const std::string& line,
               const std::string& more) {
   auto flags = std::make_shared<Flags>();
-  Command& command = parent.Add(verb, help);
+  Command& command = parent.Add(name, help);
   command.Value("NAME", flags->name,
                 needs_name ? "the name of the site" : "the site [this one]",
                 {.required = needs_name});
   flags->site.AddAskFlags(command);
   command.Example(line, more);
-  command.Run([flags, verb, done] {
-    admin::ChangeFederationRequest request;
-    request.set_verb(verb);
-    request.set_site(flags->name);
+  command.Run([flags, site, done] {
+    Request request;
+    (request.*site)()->set_name(flags->name);
     return Change(flags->site, request,
                   flags->name.empty()
                       ? "this site " + done
@@ -85,9 +84,8 @@ void AddJoin(Command& parent) {
       "the map with this site in it is printed, the first one if there is "
       "none.");
   command.Run([flags] {
-    admin::ChangeFederationRequest request;
-    request.set_verb("join");
-    request.set_address(flags->address);
+    Request request;
+    request.mutable_join()->set_address(flags->address);
     return Change(flags->site, request, "this site is in the federation");
   });
 }
@@ -101,8 +99,8 @@ void AddPause(Command& parent) {
   command.Example("gannet federation pause --data ./tokyo",
                   "Rounds that run end first; exchange and hand-off go on.");
   command.Run([flags] {
-    admin::ChangeFederationRequest request;
-    request.set_verb(flags->resume ? "resume" : "pause");
+    Request request;
+    request.set_paused(!flags->resume);
     return Change(flags->site, request,
                   flags->resume ? "all sites go on" : "all sites pause");
   });
@@ -118,8 +116,8 @@ void AddAdopt(Command& parent) {
                   "changed and told\n"
                   "nobody is lost; everything else goes on.");
   command.Run([flags] {
-    admin::ChangeFederationRequest request;
-    request.set_verb("adopt");
+    Request request;
+    request.mutable_adopt();
     return Change(flags->site, request, "this site is the registrar");
   });
 }
@@ -148,19 +146,23 @@ void AddSwitch(Command& parent) {
       "--rules there; then the same at the others, which begin no round until\n"
       "theirs are the same.");
   command.Run([flags] {
-    admin::ChangeFederationRequest request;
+    Request request;
     const int asked = int{flags->capacity != 0} +
                       int{flags->virtual_nodes != 0} + int{flags->rules};
     if (asked != 1) {
       return Report(absl::InvalidArgumentError(
           "give one of --virtual-nodes, --capacity and --rules"));
     }
-    request.set_verb(flags->rules           ? "rules"
-                     : flags->capacity != 0 ? "capacity"
-                                            : "switch");
-    request.set_site(flags->name);
-    request.set_capacity(static_cast<uint32_t>(flags->capacity));
-    request.set_virtual_nodes(static_cast<uint32_t>(flags->virtual_nodes));
+    if (flags->rules) {
+      request.mutable_rules();
+    } else if (flags->capacity != 0) {
+      request.mutable_capacity()->set_site(flags->name);
+      request.mutable_capacity()->set_capacity(
+          static_cast<uint32_t>(flags->capacity));
+    } else {
+      request.mutable_placement()->set_virtual_nodes(
+          static_cast<uint32_t>(flags->virtual_nodes));
+    }
     return Change(flags->site, request, "switched");
   });
 }
@@ -169,19 +171,22 @@ void AddSwitch(Command& parent) {
 
 void AddFederationChangeCommands(Command& parent) {
   AddNamed(
-      parent, "invite", "let a site of that name join", true, "may join",
+      parent, "invite", &Request::mutable_invite,
+      "let a site of that name join", true, "may join",
       "gannet federation invite zurich --data ./tokyo",
       "Start the new site with federation.join in its site.yaml; it joins\n"
       "by itself.");
   AddJoin(parent);
   AddNamed(
-      parent, "leave", "hand over everything, and leave", false, "is leaving",
+      parent, "leave", &Request::mutable_leave,
+      "hand over everything, and leave", false, "is leaving",
       "gannet federation leave --data ./zurich",
       "Let it run until 'gannet federation status' no longer lists it: it\n"
       "hands over its pages and its outbox. Its archive stays where it is.");
   AddNamed(
-      parent, "remove", "take a dead site out of the federation", true,
-      "is removed", "gannet federation remove lima --data ./tokyo",
+      parent, "remove", &Request::mutable_remove,
+      "take a dead site out of the federation", true, "is removed",
+      "gannet federation remove lima --data ./tokyo",
       "What only it knew is lost, until it comes back: it is then invited\n"
       "again, and hands it over. A site that lives leaves by itself\n"
       "('gannet federation leave').");

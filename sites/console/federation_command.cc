@@ -1,10 +1,4 @@
-#include "sites/console/federation_command.h"
-
-#include "sites/console/federation_certs_command.h"
-#include "sites/console/federation_change_commands.h"
-#include "sites/console/federation_plan_command.h"
-#include "sites/console/federation_status_command.h"
-#include "sites/console/federation_verify_command.h"
+#include "sites/console/commands.h"
 
 namespace gannet::sites {
 

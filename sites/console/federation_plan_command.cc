@@ -1,11 +1,10 @@
-#include "sites/console/federation_plan_command.h"
-
 #include <fmt/format.h>
 
 #include <memory>
 #include <string>
 
 #include "sites/console/ask_site.h"
+#include "sites/console/commands.h"
 #include "sites/console/terminal_text.h"
 #include "sites/console/text_table.h"
 
@@ -37,22 +36,26 @@ std::string ForPeople(const admin::FederationPlan& plan) {
 
 absl::StatusOr<admin::ChangeFederationRequest> ToRequest(const Flags& flags) {
   admin::ChangeFederationRequest request;
+  const auto capacity = static_cast<uint32_t>(flags.capacity);
   int chosen = 0;
-  const auto choose = [&](bool given, const char* verb,
-                          const std::string& name) {
-    if (!given) return;
-    ++chosen;
-    request.set_verb(verb);
-    request.set_site(name);
-  };
-  const bool is_capacity = flags.capacity != 0 && flags.add.empty();
-  choose(!flags.add.empty(), "add", flags.add);
-  choose(!flags.leave.empty(), "leave", flags.leave);
-  choose(!flags.remove.empty(), "remove", flags.remove);
-  choose(flags.virtual_nodes != 0, "switch", "");
-  choose(is_capacity, "capacity", flags.name);
-  request.set_capacity(static_cast<uint32_t>(flags.capacity));
-  request.set_virtual_nodes(static_cast<uint32_t>(flags.virtual_nodes));
+  if (!flags.add.empty() && ++chosen) {
+    request.mutable_add()->set_site(flags.add);
+    request.mutable_add()->set_capacity(capacity);
+  }
+  if (!flags.leave.empty() && ++chosen) {
+    request.mutable_leave()->set_name(flags.leave);
+  }
+  if (!flags.remove.empty() && ++chosen) {
+    request.mutable_remove()->set_name(flags.remove);
+  }
+  if (flags.virtual_nodes != 0 && ++chosen) {
+    request.mutable_placement()->set_virtual_nodes(
+        static_cast<uint32_t>(flags.virtual_nodes));
+  }
+  if (capacity != 0 && flags.add.empty() && ++chosen) {
+    request.mutable_capacity()->set_site(flags.name);
+    request.mutable_capacity()->set_capacity(capacity);
+  }
   if (chosen == 1) return request;
   return absl::InvalidArgumentError(
       "say what is to be planned, one of: --add NAME, --leave NAME, --remove "

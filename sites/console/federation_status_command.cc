@@ -1,5 +1,3 @@
-#include "sites/console/federation_status_command.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "jobs/fetch/steady_now.h"
 #include "sites/config/quantity.h"
 #include "sites/console/ask_site.h"
+#include "sites/console/commands.h"
 #include "sites/console/terminal_text.h"
 #include "sites/console/text_table.h"
 

@@ -1,5 +1,3 @@
-#include "sites/console/hosts_command.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 
 #include "sites/admin/message_times.h"
 #include "sites/console/ask_site.h"
+#include "sites/console/commands.h"
 #include "sites/console/text_table.h"
 
 namespace gannet::sites {

@@ -1,5 +1,3 @@
-#include "sites/console/init_command.h"
-
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -9,6 +7,7 @@
 #include "sites/config/default_yaml.h"
 #include "sites/config/site_config.h"
 #include "sites/config/value_checks.h"
+#include "sites/console/commands.h"
 #include "sites/console/new_file.h"
 #include "sites/console/output.h"
 #include "sites/console/terminal_text.h"

@@ -1,5 +1,3 @@
-#include "sites/console/inject_command.h"
-
 #include <fmt/format.h>
 
 #include <memory>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "sites/console/ask_site.h"
+#include "sites/console/commands.h"
 #include "sites/console/injection.h"
 
 namespace gannet::sites {

@@ -1,11 +1,10 @@
-#include "sites/console/page_command.h"
-
 #include <fmt/format.h>
 
 #include <memory>
 #include <string>
 
 #include "sites/console/ask_site.h"
+#include "sites/console/commands.h"
 #include "sites/console/output.h"
 #include "sites/console/terminal_text.h"
 

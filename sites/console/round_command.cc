@@ -1,10 +1,9 @@
-#include "sites/console/round_command.h"
-
 #include <fmt/format.h>
 
 #include <memory>
 
 #include "sites/console/ask_site.h"
+#include "sites/console/commands.h"
 #include "sites/console/run_rounds.h"
 #include "sites/console/site_flags.h"
 #include "sites/console/terminal_text.h"

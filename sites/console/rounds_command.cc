@@ -1,5 +1,3 @@
-#include "sites/console/rounds_command.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "sites/console/ask_site.h"
+#include "sites/console/commands.h"
 #include "sites/console/text_table.h"
 
 namespace gannet::sites {

@@ -1,5 +1,3 @@
-#include "sites/console/serve_command.h"
-
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +16,7 @@
 #include "sites/agent/run_agent.h"
 #include "sites/agent/service_manager.h"
 #include "sites/config/value_checks.h"
+#include "sites/console/commands.h"
 #include "sites/console/open_site.h"
 #include "sites/console/site_flags.h"
 #include "sites/dashboard/dashboard.h"

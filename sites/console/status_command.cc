@@ -1,5 +1,3 @@
-#include "sites/console/status_command.h"
-
 #include <fmt/format.h>
 
 #include <memory>
@@ -8,6 +6,7 @@
 #include "sites/admin/message_times.h"
 #include "sites/admin/outcomes.h"
 #include "sites/console/ask_site.h"
+#include "sites/console/commands.h"
 #include "sites/console/terminal_text.h"
 #include "sites/console/text_table.h"
 

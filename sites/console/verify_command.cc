@@ -1,5 +1,4 @@
-#include "sites/console/verify_command.h"
-
+#include "sites/console/commands.h"
 #include "sites/console/verification.h"
 
 namespace gannet::sites {

@@ -87,6 +87,24 @@ std::string PathOf(const google::protobuf::MethodDescriptor& method) {
   return "/" + method.service()->full_name() + "/" + method.name();
 }
 
+TEST(AdminVerbsTest, TheListHasTheServicesVerbs) {
+  const auto* service = admin::Status::descriptor()->file()->service(0);
+  std::vector<std::string> listed, served;
+#define GANNET_ASK(Verb, Request, Reply, patience, effect) \
+  listed.push_back("Ask " #Verb);
+#define GANNET_LISTEN(Verb, Request, Message, patience, effect) \
+  listed.push_back("Listen " #Verb);
+  GANNET_ADMIN_VERBS(GANNET_ASK, GANNET_LISTEN)
+#undef GANNET_ASK
+#undef GANNET_LISTEN
+  for (int m = 0; m < service->method_count(); ++m) {
+    const auto& method = *service->method(m);
+    served.push_back((method.server_streaming() ? "Listen " : "Ask ") +
+                     method.name());
+  }
+  EXPECT_EQ(listed, served);
+}
+
 TEST_F(AdminApiTest, AnAnswerComesBackAsItWasGiven) {
   admin_.fill_status = [](admin::Status& status) {
     status.set_site("tokyo");
