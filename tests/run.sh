@@ -108,7 +108,8 @@ run_tests() {
   local report=$root/build/$1/tests.xml again=0
   rm -f "$report"
   # More than cores: those that take long mostly wait, for a web or for other sites.
-  ctest --test-dir "build/$1" -j "$(($(nproc) * 2))" "${only[@]}" --output-on-failure \
+  # Tests that compute count twice (gannet_test in CMakeLists.txt).
+  ctest --test-dir "build/$1" -j "$(($(nproc) * 4))" "${only[@]}" --output-on-failure \
     --no-tests=error --output-junit "$report" --progress || again=1
   results+=("$1=$report")
   [ $again -eq 1 ] || return 0

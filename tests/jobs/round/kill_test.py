@@ -51,6 +51,10 @@ class KillTest(unittest.TestCase):
             most_repeats = 0
             for kill in range(KILLS):
                 process = site.start("round", "--quiet")
+                # Some kills come while it begins, which on a busy machine may take longer than
+                # a life; the others after it has committed something.
+                if kill % 2 == 1:
+                    self.await_growth(site)
                 time.sleep(chance.uniform(0.05, LONGEST_LIFE))
                 self.assertIsNone(process.poll(), f"the crawl ended before kill {kill + 1}")
                 process.kill()
@@ -78,6 +82,14 @@ class KillTest(unittest.TestCase):
         self.visits: dict[str, tuple[str, str]] = {}
         self.round, self.round_seen_at = 0, ""
         self.looked_at = self.failed_looked_at = 0
+
+    @staticmethod
+    def await_growth(site: Site) -> None:
+        def size() -> int:
+            return sum(file.stat().st_size for file in (site.folder / "archive").glob("*.open"))
+        before, until = size(), time.monotonic() + 30 * SLOW
+        while size() <= before and time.monotonic() < until:
+            time.sleep(0.02)
 
     def look(self, site: Site, web: FakeWeb) -> int:
         """What was committed at the kill before was not asked for since. Returns how many answers
