@@ -43,8 +43,8 @@ class SimulatedClock : public storage::Clock {
   void SleepFor(absl::Duration time) override { Advance(time); }
 
   // REQUIRES: the caller holds no mutex that another thread waits with.
-  void Advance(absl::Duration time) ABSL_LOCKS_EXCLUDED(mu_)
-      ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  void Advance(absl::Duration time)
+      ABSL_LOCKS_EXCLUDED(mu_) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     std::vector<Waiter> due;
     {
       storage::MutexLock lock(&mu_);
