@@ -1,7 +1,7 @@
-// gannet-fakeweb: serves a web that does not exist, says the truth about it,
-// and judges those who crawled it. One function per command; main() is the
-// list of them. Exit codes are the design's: 0 done, 1 failed (or not polite),
-// 2 wrong usage.
+// gannet-fakeweb: serves a web that does not exist, prints the truth about it,
+// and judges crawlers by its log. One function per command; main() is the list
+// of them. Exit codes are the design's: 0 done, 1 failed (or not polite), 2
+// wrong usage.
 #include <fmt/format.h>
 #include <signal.h>
 
@@ -132,7 +132,8 @@ int Serve(const Flags& flags) {
   auto server = Server::Start(web->get(), &clock, flags.server);
   if (!server.ok()) return Fail(server.status());
   if (!flags.ca_out.empty()) {
-    // Before the start is told: who reads that line may read the file.
+    // Written before the start is announced, because readers of that line may
+    // then read the file.
     const auto status = WriteFile(
         flags.ca_out, CertificateMaker((*web)->options().seed).CaPem());
     if (!status.ok()) return Fail(status);

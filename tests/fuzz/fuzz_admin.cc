@@ -1,10 +1,10 @@
 // Requests that no honest client would send, to every verb of the admin API, on
-// a small site with a real runner of scripted rounds and a federation of one: a
-// status and a reply that can be sent, never a crash, and a map that others
-// would believe. The first byte chooses the verb, the rest is the request as it
-// comes off the wire.
+// a small site with a real runner of scripted rounds and a federation of one.
+// Each must get a status and a reply that can be sent; nothing may crash, and
+// the federation's map must stay valid. The first byte chooses the verb, the
+// rest is the request as it comes off the wire.
 //
-// What it may write is in a temporary folder; paths in requests are bent there.
+// It writes only to a temporary folder: paths in requests are changed to that.
 #include <fmt/format.h>
 #include <google/protobuf/descriptor.h>
 
@@ -32,7 +32,7 @@ void Require(bool truth) {
   if (!truth) abort();
 }
 
-// A site that is made anew before it has grown.
+// A small site, which is replaced by a new one after some calls.
 class Site {
  public:
   Site() {
@@ -49,7 +49,7 @@ class Site {
     admin_->SetFederation(&federation_);
   }
   Admin& admin() { return *admin_; }
-  // A new name in the temporary folder; nothing for nothing.
+  // A new name in the temporary folder; "" for "".
   std::string Bent(std::string_view path) {
     if (path.empty()) return "";
     return fmt::format("{}/{}", folder_.path(), ++names_);
@@ -112,7 +112,7 @@ void BendRelease(Site& site, admin::ReleaseArchiveFileRequest& request) {
 void BendBackup(Site& site, admin::BackupRequest& request) {
   request.set_to(site.Bent(request.to()));
 }
-// One look and no more: it would sleep as long as it is told.
+// Takes only one status, because between two it sleeps as long as it is told.
 void WatchOnce(Site& site, std::string_view bytes) {
   admin::WatchStatusRequest request;
   if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
@@ -197,10 +197,11 @@ void Call(Site& site, uint8_t verb, std::string_view bytes) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  // Made at once, so that it is destroyed before what RocksDB made with it.
+  // Made on the first call, so that it is destroyed before RocksDB's own static
+  // objects, which it has made.
   static std::unique_ptr<Site> site = std::make_unique<Site>();
   static int calls = 0;
-  // Whoever adds a verb adds it here.
+  // Fails if a verb of the API is missing above: add it.
   Require(admin::Status::descriptor()->file()->service(0)->method_count() ==
           kVerbs);
   if (size == 0) return 0;
