@@ -208,7 +208,8 @@ ExitCode RunHere(const ChosenSite& site, const SiteFlags& flags,
   }
   PrepareProcess(site.config);
 
-  jobs::Rounds rounds(prepared->settings, &store, storage::SystemClock());
+  jobs::Rounds rounds(prepared->settings, &store,
+                      storage::SystemClock());
   StopOnSignals signals;
   ForegroundRounds foreground(site, store, rounds, stop_asked);
   if (absl::Status served = foreground.Serve(); !served.ok()) {

@@ -74,7 +74,7 @@ class Returned(Removed):
         self.check(lab, may_repeat=had)
 
 
-class InHaste(Removed):
+class SecondChange(Removed):
     def test_a_site_joins_and_another_is_removed_before_its_hand_off_is_over(self) -> None:
         lab = self.lab(["tokyo", "zurich", "lima"], PLAIN, delay="60ms")
         tokyo, zurich, lima = lab.sites.values()

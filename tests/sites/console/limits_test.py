@@ -159,7 +159,7 @@ class Limits(SmallWebTest):
                 self.assertRegex(reason, "^tls_self_signed: .*certificate")
                 self.assertEqual(server.asked, [])
 
-    def test_nobody_there(self):
+    def test_no_server_listens(self):
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         self.write("site/site.yaml", f'fetch: {{delay: 1ms, retries: 0, connect_to: '
