@@ -1,7 +1,7 @@
-# The part of `cmake --install` that depends on where it goes: units name the binary
+# The part of `cmake --install` that depends on the prefix: units name the binary
 # and the configuration by their whole paths. Under /usr and /usr/local the
-# configuration is in /etc, where people look; elsewhere below the prefix. A
-# configuration that is there already is left alone.
+# configuration is in /etc, where people look for it; otherwise it is below the
+# prefix. An existing configuration is left alone.
 if(CMAKE_INSTALL_PREFIX MATCHES "^/usr(/local)?/?$")
   set(etc /etc)
 else()

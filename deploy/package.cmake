@@ -1,5 +1,5 @@
 # The Debian package: `cpack --config build/release/CPackConfig.cmake -B OUT`. The fake
-# web is not in it: it is for tests, and those have the source.
+# web is not in it: only tests need it, and they need the source anyway.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME gannet)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
@@ -14,7 +14,8 @@ server.
 This package has the binary, a hardened systemd service, a timer, rules for
 Prometheus and a dashboard for Grafana. It starts nothing by itself: first say
 in /etc/gannet/site.yaml whom webmasters can write to.")
-# A staged tree, so that install_site.cmake sees the prefix that operators will have.
+# Installs into a staged tree, so that install_site.cmake sees the prefix that the
+# files will have on the operator's machine.
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
@@ -23,7 +24,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION web)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# The libraries come from dpkg-shlibdeps.
+# dpkg-shlibdeps adds the packages of the libraries.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS
   "ca-certificates, systemd | systemd-standalone-sysusers | systemd-sysusers, systemd | systemd-standalone-tmpfiles | systemd-tmpfiles")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS publicsuffix)

@@ -74,8 +74,8 @@ if [ ${#urls[@]} -gt 0 ] && [ "${sites:-1}" -gt 1 ]; then
 fi
 sites=${sites:-3}
 
-# What tells a crawl of a fake web, which the next one may delete, from a crawl
-# that somebody wants to keep.
+# A file that marks a crawl of a fake web, which the next run may delete; other
+# crawls are kept.
 marker=.made_by_quickstart
 if [ ${#urls[@]} -gt 0 ]; then
   data=${data:-$root/build/quickstart/web}
@@ -132,7 +132,7 @@ if [ ${#urls[@]} -gt 0 ]; then
 fi
 
 # This web is new each time, and so is its crawl. Only what a crawl makes is
-# deleted, only where the marker is, and not under the feet of another that runs.
+# deleted, only where the marker is, and not while another run uses it.
 mkdir -p "$data"
 had_marker=$([ -e "$data/$marker" ] && echo yes || true)
 exec 9>>"$data/$marker"

@@ -56,7 +56,7 @@ wait_until() {
   done
 }
 
-# site_answers FOLDER PID: also true of one that has ended, which will never.
+# site_answers FOLDER PID: also true if the process has ended and never will.
 site_answers() {
   ! kill -0 "$2" 2>/dev/null ||
     { [ -S "$1/agent.sock" ] && "$gannet" status --data "$1" --json >/dev/null 2>&1; }
@@ -75,7 +75,7 @@ federation_status() {
   done
 }
 
-# value_of KEY: of the JSON object in `part`.
+# value_of KEY: the key's value in the JSON object in `part`.
 value_of() {
   [[ $part =~ \"$1\":\"?([^,\"}]*) ]] && echo "${BASH_REMATCH[1]}"
 }

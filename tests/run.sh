@@ -48,16 +48,16 @@ done
 if [ -d "$data" ]; then
   data=$(cd "$data" && pwd)
 else
-  echo "note: no folder $data; tests that need strangers' data will be skipped (--data DIR names it)"
+  echo "note: no folder $data; tests that need other projects' data will be skipped (--data DIR names it)"
 fi
 export GANNET_TEST_DATA=$data
 if [ $long -eq 1 ]; then export GANNET_TEST_LONG=1; else unset GANNET_TEST_LONG; fi
 
-# Manuals: real HTML. Tests that miss them are skipped and say so.
+# The manuals are real HTML to parse. Tests that miss a package are skipped and say so.
 GANNET_TEST_PACKAGES=(libarchive-tools postgresql-doc-15 chromium chromium-driver prometheus)
 GANNET_TEST_PACKAGES+=(nginx-light openssl)  # A web with TLS.
-# What deploy/ is judged by: promtool, lintian, systemd in a machine of its own, man,
-# the shells of the completions, a reader of compose files.
+# What checks deploy/: promtool, lintian, systemd in a machine of its own, man, the shells
+# of the completions, a reader of compose files.
 GANNET_TEST_PACKAGES+=(lintian systemd iproute2 man-db zsh fish python3-yaml)
 if [ $long -eq 1 ]; then GANNET_TEST_PACKAGES+=(libstdc++-12-doc); fi
 packages=("${GANNET_BUILD_PACKAGES[@]}" "${GANNET_TEST_PACKAGES[@]}")
@@ -69,8 +69,8 @@ gannet_install "${packages[@]}"
 results=("flaky-list=$root/tests/house/flaky.txt") # What summary.py counts.
 started=$SECONDS
 
-# A site syncs whatever it promises, and a test of three sites would mostly wait for
-# the disk. So temporary folders are in memory where there is room for them; --long
+# A site syncs to disk before it acknowledges, so a test of three sites would mostly wait
+# for the disk. So temporary folders are in memory where there is room for them; --long
 # takes the real disk.
 if [ $long -eq 0 ] && [ -z "${TMPDIR:-}" ] &&
   [ "$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1)" -ge $((8 << 20)) ] 2>/dev/null; then
@@ -87,8 +87,8 @@ fail() {
   results+=("failed:$1")
 }
 
-# build PRESET [TARGET]: all of it, or that target only. Without it, what needs
-# it is not run, and one failure counted.
+# build PRESET [TARGET]: builds all of it, or that target only. If that fails, what needs
+# it is not run, and one failure is counted.
 build() {
   step "building: $1"
   cmake --preset "$1" >"$root/build/configure-$1.log" 2>&1 || {
@@ -113,8 +113,8 @@ run_tests() {
     --no-tests=error --output-junit "$report" --progress || again=1
   results+=("$1=$report")
   [ $again -eq 1 ] || return 0
-  # Those few that failed run once more, alone: who passes there is flaky, which is a
-  # failure too, unless tests/house/flaky.txt says why it may be.
+  # If only a few failed, they run once more, alone: a test that passes then is flaky, which
+  # is a failure too, unless tests/house/flaky.txt says why it may be.
   local failed=$root/build/$1/Testing/Temporary/LastTestsFailed.log
   if [ -f "$failed" ] && [ "$(wc -l <"$failed")" -le 3 ]; then
     step "once more, alone: $(cut -d: -f2 "$failed" | tr '\n' ' ')"
@@ -125,7 +125,7 @@ run_tests() {
   fi
 }
 
-# run_benchmark PATH: exit code 77 says that something is missing here, and what.
+# run_benchmark PATH: exit code 77 means that this machine lacks something; it says what.
 run_benchmark() {
   local name code=0 said
   name=$(basename "$1")
@@ -161,7 +161,7 @@ if [ $asan -eq 1 ] && build asan; then
     LSAN_OPTIONS="suppressions=$root/tests/lsan.supp:print_suppressions=0" run_tests asan
 fi
 if [ $tsan -eq 1 ] && build tsan; then
-  # Threads that a second Ctrl-C leaves where they are, by _exit(), are no leak.
+  # Threads that still run when a second Ctrl-C calls _exit() are not leaks.
   GANNET_TEST_SLOW=5 TSAN_OPTIONS="suppressions=$root/tests/tsan.supp:halt_on_error=1:report_thread_leaks=0" \
     run_tests tsan
 fi
@@ -171,7 +171,7 @@ if [ $fuzz -eq 1 ] && build fuzz fuzzers; then
     name=$(basename "$target")
     step "fuzzing $name for ${FUZZ_SECONDS:-60} s"
     mkdir -p "build/fuzz/corpus/$name"
-    # Debian's libraries are not instrumented: container checks would misfire.
+    # Debian's libraries are not instrumented, so container checks would report false errors.
     ASAN_OPTIONS=detect_container_overflow=0 "$target" -max_total_time="${FUZZ_SECONDS:-60}" \
       -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 \
       -artifact_prefix="build/fuzz/$name-" "build/fuzz/corpus/$name" "tests/fuzz/corpus/$name" ||

@@ -1,5 +1,5 @@
-// SimulatedClock stands still until a test moves it on; then whoever waits for
-// a time that has come wakes at once. SleepFor() moves it on by itself, so a
+// SimulatedClock stands still until a test moves it on; then threads that wait
+// for a time that has come wake at once. SleepFor() moves it on by itself, so a
 // test of one thread sleeps for years in no time. Thread-safe.
 #pragma once
 
@@ -42,9 +42,9 @@ class SimulatedClock : public storage::Clock {
 
   void SleepFor(absl::Duration time) override { Advance(time); }
 
-  // REQUIRES: the caller holds no mutex that somebody waits with.
-  void Advance(absl::Duration time) ABSL_LOCKS_EXCLUDED(mu_)
-      ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  // REQUIRES: the caller holds no mutex that another thread waits with.
+  void Advance(absl::Duration time)
+      ABSL_LOCKS_EXCLUDED(mu_) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     std::vector<Waiter> due;
     {
       storage::MutexLock lock(&mu_);
@@ -54,20 +54,21 @@ class SimulatedClock : public storage::Clock {
         if (waiter.until <= steady_) due.push_back(waiter);
       }
     }
-    // Under its mutex, for it may be about to wait.
+    // Under the waiter's mutex, because it may be just about to wait.
     for (const Waiter& waiter : due) {
       storage::MutexLock lock(waiter.mu);
       waiter.changed->SignalAll();
     }
   }
 
-  // Somebody sets the machine's clock: stored times move, waits do not.
+  // As if the machine's clock was set: stored times move, waits do not.
   void Jump(absl::Duration time) ABSL_LOCKS_EXCLUDED(mu_) {
     storage::MutexLock lock(&mu_);
     now_ += time;
   }
 
-  // Until so many threads wait: then nothing happens before the next Advance().
+  // Blocks until `count` threads wait: then nothing happens before the next
+  // Advance().
   void AwaitWaiters(size_t count) ABSL_LOCKS_EXCLUDED(mu_) {
     storage::MutexLock lock(&mu_);
     while (waiters_.size() < count) waiting_.Wait(&mu_);

@@ -1,5 +1,6 @@
 // Runs a test's body in a process of its own that sees a small disk: a tmpfs in
-// a mount namespace, gone with the process. Needs root or user namespaces.
+// a mount namespace, which ends with the process. Needs root or user
+// namespaces.
 #pragma once
 
 #include <fcntl.h>

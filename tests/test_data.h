@@ -1,6 +1,6 @@
-// Where tests find data that strangers made: $GANNET_TEST_DATA, else
-// shared/data beside the project. Nothing of it is in the repository, so a test
-// that needs it skips with a clear word where it is absent.
+// Where tests find other projects' data: $GANNET_TEST_DATA, else shared/data
+// beside the project. Nothing of it is in the repository, so a test that needs
+// it is skipped where it is missing, and says so.
 #pragma once
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ inline std::filesystem::path TestDataPath(const std::string& name) {
          name;
 }
 
-// The file's bytes, or nothing if it cannot be read.
+// The file's bytes, or nullopt if it cannot be read.
 inline std::optional<std::string> ReadTestData(const std::string& name) {
   std::ifstream in(TestDataPath(name), std::ios::binary);
   if (!in) return std::nullopt;
@@ -30,7 +30,7 @@ inline std::optional<std::string> ReadTestData(const std::string& name) {
 
 }  // namespace gannet
 
-// Reads `name` into `variable`, or skips the test and says how not to.
+// Reads `name` into `variable`, or skips the test and says what it needs.
 #define GANNET_READ_OR_SKIP(variable, name)                              \
   const std::optional<std::string> variable##_or =                       \
       ::gannet::ReadTestData(name);                                      \

@@ -19,7 +19,7 @@ FILES = [("/etc/gannet/site.yaml", "the site's settings, each with its default a
 
 
 def text(plain: str) -> str:
-    """Nothing of it is a request or an escape to troff."""
+    """Escapes what troff would take for a request or an escape."""
     plain = plain.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
     return "\\&" + plain if plain.startswith((".", "\\(aq")) else plain
 

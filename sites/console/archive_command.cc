@@ -87,15 +87,15 @@ ExitCode Release(const Flags& flags) {
 
 void AddArchiveCommand(Command& parent) {
   Command& command =
-      parent.Add("archive", "WARC files: list, finish, take away");
+      parent.Add("archive", "list, finish or take away the WARC files");
   auto list_flags = std::make_shared<Flags>();
-  Command& list = command.Add("list", "finished and released files");
+  Command& list = command.Add("list", "list finished and released files");
   list_flags->site.AddAskFlags(list);
   list.Example("gannet archive list --data ./tokyo");
   list.Run([list_flags] { return List(*list_flags); });
 
   auto finish_flags = std::make_shared<Flags>();
-  Command& finish = command.Add("finish", "end the file being written");
+  Command& finish = command.Add("finish", "finish the file being written");
   finish_flags->site.AddAskFlags(finish);
   finish.Example(
       "gannet archive finish --data ./tokyo",
@@ -113,8 +113,8 @@ void AddArchiveCommand(Command& parent) {
   flags->site.AddAskFlags(release);
   release.Example(
       "gannet archive release 42 --to /mnt/warcs --data ./tokyo",
-      "The site remembers that it was released: its pages are not lost, and\n"
-      "'gannet verify' knows it.");
+      "The site remembers that the file was released: 'gannet verify' does\n"
+      "not report its pages as lost.");
   release.Run([flags] { return Release(*flags); });
   command.Example("gannet archive list --data ./tokyo");
 }

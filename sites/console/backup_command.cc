@@ -59,29 +59,30 @@ ExitCode Restore(const RestoreFlags& flags) {
 void AddBackupCommand(Command& parent) {
   auto flags = std::make_shared<BackupFlags>();
   Command& command =
-      parent.Add("backup", "copy the site, also while it crawls");
-  command.Value("--to", flags->to, "a folder that is not there yet",
+      parent.Add("backup", "copy the site, even while it crawls");
+  command.Value("--to", flags->to, "a folder that does not exist yet",
                 {.type = "DIR", .required = true});
   flags->site.AddAskFlags(command);
   command.Example(
       "gannet backup --to /backups/tokyo-2026-01-31 --data ./tokyo",
-      "On the same disk, files that never change are linked, not copied: it\n"
-      "is quick and takes little room, but does not survive the disk. Copy\n"
-      "the folder to another one with any tool.");
+      "On the same disk, files that never change are linked, not copied: that\n"
+      "is quick and takes little room, but a broken disk takes both. So copy\n"
+      "the folder to another disk, with any tool.");
   command.Run([flags] { return Backup(*flags); });
 }
 
 void AddRestoreCommand(Command& parent) {
   auto flags = std::make_shared<RestoreFlags>();
-  Command& command = parent.Add("restore", "make a site of a backup");
+  Command& command = parent.Add("restore", "make a site from a backup");
   command.Value("BACKUP", flags->backup, "what 'gannet backup' made",
                 {.required = true});
   command.Value("--data", flags->data, "a folder that is new or empty",
                 {.type = "DIR", .required = true});
-  command.Flag("--json", flags->json, "print for machines");
+  command.Flag("--json", flags->json, "print JSON, for other programs");
   command.Example("gannet restore /backups/tokyo-2026-01-31 --data ./tokyo",
-                  "The backup stays as it is. The site gets a new incarnation: "
-                  "others can\ntell it from the one that was lost.");
+                  "The backup stays as it is. The site gets a new incarnation "
+                  "(a number drawn\nat random), by which other sites can tell "
+                  "it from the one that was lost.");
   command.Run([flags] { return Restore(*flags); });
 }
 

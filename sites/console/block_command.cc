@@ -74,7 +74,7 @@ ExitCode Block(const Flags& flags) {
 void AddBlockCommand(Command& parent) {
   auto flags = std::make_shared<Flags>();
   Command& command = parent.Add(
-      "block", "fetch nothing more of a domain: a webmaster complained");
+      "block", "fetch nothing more from a domain (its webmaster complained)");
   command.Value("DOMAIN", flags->domain,
                 "a domain with all its hosts, or one host");
   command.Flag("--undo", flags->undo, "end the block");
@@ -82,8 +82,8 @@ void AddBlockCommand(Command& parent) {
   flags->site.AddAskFlags(command);
   command.Example(
       "gannet block example.org --data ./tokyo",
-      "Known pages leave frontier, schedule and open round at once, and links\n"
-      "to the domain are refused from now on. --undo puts them back.");
+      "Its known pages are no longer fetched, not even by the running round,\n"
+      "and links to it are refused. --undo puts the pages back.");
   command.Run([flags] { return Block(*flags); });
 }
 

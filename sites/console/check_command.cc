@@ -61,16 +61,18 @@ ExitCode CheckUrl(const UrlFlags& flags) {
 }  // namespace
 
 void AddCheckCommand(Command& parent) {
-  Command& command = parent.Add("check", "what would be done, and why");
+  Command& command =
+      parent.Add("check", "say what would be done with a URL, and why");
   auto flags = std::make_shared<UrlFlags>();
   Command& url = command.Add(
-      "url", "canonical form, key, domain, and what the filters say");
+      "url", "show canonical form, key, domain, and what the filters say");
   url.Value("URL", flags->url, "as found on a page or typed",
             {.required = true});
   flags->site.AddAskFlags(url);
   url.Example(
       "gannet check url 'HTTP://Example.ORG:80/a/../b?utm_id=1#c'",
-      "Works without a site; then it is not said whether the page is known.");
+      "Works without a site too, but cannot say then whether the page is "
+      "known.");
   url.Run([flags] { return CheckUrl(*flags); });
   AddCheckRobotsCommand(command);
   AddCheckPageCommand(command);

@@ -200,7 +200,7 @@ std::string ForPeople(const nlohmann::json& answer) {
     line("robots.txt",
          fmt::format("{}{} ({}, {})",
                      robots["allowed"] == true ? "allowed" : "forbidden",
-                     rule.empty()  ? ": no rule speaks of it"
+                     rule.empty()  ? ": no rule applies to it"
                      : number == 0 ? ": " + rule
                                    : fmt::format(": line {}: {}", number, rule),
                      robots["source"].get<std::string>(),

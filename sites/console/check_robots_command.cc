@@ -102,7 +102,7 @@ ExitCode CheckRobots(const Flags& flags) {
   }
   out.Write(fmt::format(
       "{}: {}\n", verdict.allowed ? "allowed" : "forbidden",
-      !speaks ? "no rule speaks of it"
+      !speaks ? "no rule applies to it"
       : verdict.line > 0
           ? fmt::format("line {}: {}", verdict.line, ForTerminal(verdict.rule))
           : ForTerminal(verdict.rule)));
@@ -123,15 +123,15 @@ ExitCode CheckRobots(const Flags& flags) {
 
 void AddCheckRobotsCommand(Command& check) {
   auto flags = std::make_shared<Flags>();
-  Command& command =
-      check.Add("robots", "does a robots.txt let an agent fetch the URL?");
+  Command& command = check.Add(
+      "robots", "say whether a robots.txt lets a crawler fetch the URL");
   command.Value("URL", flags->url, "the page", {.required = true});
   command.Value("--file", flags->file,
-                "the robots.txt; '-' is standard input [the host's own: from "
-                "its record if fresh, else from the network]",
+                "the robots.txt; '-' is standard input [the host's own: the "
+                "stored one until it expires, then from the network]",
                 {.type = "F"});
   command.Value("--agent", flags->agent,
-                "the agent's name [user_agent.name of the site]",
+                "the crawler's name [user_agent.name of the site]",
                 {.type = "A"});
   flags->site.AddAskFlags(command);
   flags->site.AddNetworkFlags(command);

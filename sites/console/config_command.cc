@@ -9,12 +9,13 @@ namespace gannet::sites {
 
 void AddConfigCommand(Command& parent) {
   auto flags = std::make_shared<SiteFlags>();
-  Command& command = parent.Add("config", "the configuration in force");
+  Command& command = parent.Add("config", "show the configuration in force");
   flags->AddAskFlags(command);
   command.Example("gannet config --data ./tokyo",
-                  "Every key with its value, defaults too. Of an agent: what "
-                  "it goes by,\nwhich a changed site.yaml does not alter until "
-                  "it is reloaded.");
+                  "Prints every key with its value, defaults too. If an agent "
+                  "runs the\nsite, these are the values that it uses; a "
+                  "changed site.yaml counts only\nafter 'gannet round "
+                  "--reload'.");
   command.Run([flags] {
     return AskSite<admin::GetConfigurationRequest, admin::Configuration>(
         *flags, &Admin::GetConfiguration, {},

@@ -51,7 +51,7 @@ void AddCrawlCommand(Command& parent) {
   Command& command =
       parent.Add("crawl", "crawl from these URLs until nothing is left");
   command.Value("URL|FILE", flags->sources,
-                "where to begin: URLs, and files with a URL a line",
+                "where to begin: URLs, or files with one URL per line",
                 {.required = true});
   flags->site.AddDataFlags(command);
   flags->site.AddQuietFlag(command);

@@ -57,7 +57,8 @@ ExitCode Export(const Flags& flags, const std::string& kind) {
 }  // namespace
 
 void AddExportCommand(Command& parent) {
-  Command& command = parent.Add("export", "take data out, as lines");
+  Command& command =
+      parent.Add("export", "print the site's data as lines of text");
   const auto add = [&](const char* name, const char* what,
                        const char* example) {
     auto flags = std::make_shared<Flags>();
@@ -69,22 +70,22 @@ void AddExportCommand(Command& parent) {
         std::string_view(name) == "text"
             ? "Without --json, line ends, tabs and backslashes in the text are "
               "escaped."
-            : "The lines are for machines already: --json changes nothing.");
+            : "The lines are the same with --json.");
     kind.Run(
         [flags, name = std::string(name)] { return Export(*flags, name); });
   };
-  add("urls", "one URL a line, in key order",
+  add("urls", "one URL per line, those of a domain together",
       "gannet export urls --state failed --data ./tokyo");
   add("fetches",
-      "url, state, HTTP status, visited, digest, archive file:offset:length, "
-      "noindex if the page asks so, between tabs",
+      "one page per line, with tabs between: url, state, HTTP status, time of "
+      "the last visit, digest, place in the archive (file:offset:length), "
+      "'noindex' if the page asks for it",
       "gannet export fetches --since 24h --data ./tokyo");
-  add("links", "from<TAB>to, as the archive has them",
+  add("links", "one link per line: from<TAB>to, as archived with the page",
       "gannet export links --host www.example.org --data ./tokyo");
   add("text",
-      "url<TAB>the visible text of each HTML page; with --json an object a "
-      "line "
-      "(url, title, text)",
+      "one HTML page per line: url<TAB>its visible text; with --json an "
+      "object (url, title, text)",
       "gannet export text --host www.example.org --data ./tokyo");
   add("cdxj", "the index of all archive files, merged and sorted",
       "gannet export cdxj --data ./tokyo > index.cdxj");

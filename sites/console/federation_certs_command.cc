@@ -353,28 +353,29 @@ void AddFederationCertsCommand(Command& parent) {
   auto flags = std::make_shared<Flags>();
   Command& command =
       parent.Add("certs", "make the certificates of sites and administrators");
-  command.Value("--out", flags->out, "where they are put; made if need be",
+  command.Value("--out", flags->out,
+                "the folder to write them to; made if it is missing",
                 {.type = "DIR", .required = true});
   command.Value("--site", flags->sites,
                 "a site, and where others reach it: NAME[=HOST,HOST...]",
                 {.type = "NAME"});
   command.Value("--admin", flags->admins, "an administrator", {.type = "NAME"});
-  command.Value("--days", flags->days, "how long they are good",
+  command.Value("--days", flags->days, "how many days they are valid",
                 {.show_default = true, .least = 1, .most = kAuthorityDays});
   command.Value("--ca", flags->ca,
-                "where ca.pem and ca.key are; made if they are not [that of "
-                "--out]",
+                "the folder of the authority that signs: ca.pem and ca.key, "
+                "made if they are missing [that of --out]",
                 {.type = "DIR"});
   command.Flag("--renew", flags->renew,
-               "new certificates for the keys that are there");
+               "make new certificates for the existing keys");
   command.Flag("--json", flags->json, "print one JSON object");
   command.Example(
       "gannet federation certs --out certs --site "
       "tokyo=tokyo.example,192.0.2.7 "
       "--site lima=lima.example --admin ann",
-      "No key is ever overwritten, and the authority is made once: the next "
-      "run signs with the same.\nAgents take up renewed certificates without "
-      "a restart.");
+      "No key is ever overwritten. The authority is made once, by the first\n"
+      "run; later runs sign with it. Agents take up renewed certificates\n"
+      "without a restart.");
   command.Run([flags] { return Certs(*flags); });
 }
 

@@ -71,7 +71,8 @@ void AddNamed(Command& parent, const std::string& name,
 
 void AddJoin(Command& parent) {
   auto flags = std::make_shared<Flags>();
-  Command& command = parent.Add("join", "ask to be let in, now");
+  Command& command =
+      parent.Add("join", "ask now to be let into the federation");
   command.Value("ADDRESS", flags->address,
                 "a site of the federation [federation.join]",
                 {.type = "HOST:PORT"});
@@ -79,10 +80,10 @@ void AddJoin(Command& parent) {
   command.Example(
       "gannet federation join --data ./zurich",
       "A site whose configuration names its federation asks by itself; this\n"
-      "asks at once and says what came of it. It must have been invited:\n"
-      "'gannet federation invite NAME' at any site. Where the map is a file,\n"
-      "the map with this site in it is printed, the first one if there is "
-      "none.");
+      "asks at once and says what the answer was. The site must have been\n"
+      "invited: 'gannet federation invite NAME' at any site. Where the map\n"
+      "(which sites there are, and who owns what) is a file, this prints the\n"
+      "next one, with this site in it, or the first one if there is none.");
   command.Run([flags] {
     Request request;
     request.mutable_join()->set_address(flags->address);
@@ -93,11 +94,12 @@ void AddJoin(Command& parent) {
 void AddPause(Command& parent) {
   auto flags = std::make_shared<Flags>();
   Command& command =
-      parent.Add("pause", "no site begins another round, until --resume");
+      parent.Add("pause", "let no site begin another round, until --resume");
   command.Flag("--resume", flags->resume, "go on");
   flags->site.AddAskFlags(command);
   command.Example("gannet federation pause --data ./tokyo",
-                  "Rounds that run end first; exchange and hand-off go on.");
+                  "Rounds that run end first. Sites still send each "
+                  "other URLs and pages.");
   command.Run([flags] {
     Request request;
     request.set_paused(!flags->resume);
@@ -112,9 +114,10 @@ void AddAdopt(Command& parent) {
       parent.Add("adopt", "make this site the registrar, who keeps the map");
   flags->site.AddAskFlags(command);
   command.Example("gannet federation adopt --data ./zurich",
-                  "For when the registrar is gone, or is to leave. What it "
-                  "changed and told\n"
-                  "nobody is lost; everything else goes on.");
+                  "The map says which sites there are, and who owns what. "
+                  "Adopt the role when the\nregistrar is gone or is to leave. "
+                  "Changes of the map that no other site has\nheard of are "
+                  "lost; nothing else is.");
   command.Run([flags] {
     Request request;
     request.mutable_adopt();
@@ -125,22 +128,24 @@ void AddAdopt(Command& parent) {
 void AddSwitch(Command& parent) {
   auto flags = std::make_shared<Flags>();
   Command& command =
-      parent.Add("switch", "place channels otherwise, or change the rules");
+      parent.Add("switch", "change which site owns what, or the common rules");
   command.Value("--virtual-nodes", flags->virtual_nodes,
-                "on the hash ring, of a site with capacity 1",
+                "how many points on the hash ring a site has per unit of "
+                "capacity",
                 {.least = 1, .most = 10'000});
-  command.Value("--site", flags->name, "of which --capacity is changed",
+  command.Value("--site", flags->name, "the site whose --capacity is changed",
                 {.type = "NAME"});
   command.Value("--capacity", flags->capacity,
                 "the site's share of the web, against the others'",
                 {.least = 1, .most = 1'000});
   command.Flag("--rules", flags->rules,
-               "this site's rules (urls, federation.exchange) are to be all "
-               "sites'");
+               "make this site's rules (urls, federation.exchange) the rules "
+               "of all sites");
   flags->site.AddAskFlags(command);
   command.Example(
       "gannet federation switch --site zurich --capacity 2 --data ./tokyo",
-      "'gannet federation plan' with the same flags shows before what moves.\n"
+      "'gannet federation plan' with the same flags shows first what would\n"
+      "move.\n"
       "To change the rules: change site.yaml at one site, restart it, and "
       "give\n"
       "--rules there; then the same at the others, which begin no round until\n"
@@ -187,9 +192,9 @@ void AddFederationChangeCommands(Command& parent) {
       parent, "remove", &Request::mutable_remove,
       "take a dead site out of the federation", true, "is removed",
       "gannet federation remove lima --data ./tokyo",
-      "What only it knew is lost, until it comes back: it is then invited\n"
-      "again, and hands it over. A site that lives leaves by itself\n"
-      "('gannet federation leave').");
+      "What only that site knew is missing until it comes back: invite it\n"
+      "again then, and it hands that over. For a site that still runs, use\n"
+      "'gannet federation leave'.");
   AddPause(parent);
   AddSwitch(parent);
   AddAdopt(parent);

@@ -3,8 +3,8 @@
 namespace gannet::sites {
 
 void AddFederationCommand(Command& parent) {
-  Command& command =
-      parent.Add("federation", "several sites that crawl one web together");
+  Command& command = parent.Add(
+      "federation", "manage several sites that crawl one web together");
   AddFederationStatusCommand(command);
   AddFederationChangeCommands(command);
   AddFederationPlanCommand(command);

@@ -74,15 +74,17 @@ void AddFederationPlanCommand(Command& parent) {
                 {.type = "NAME"});
   command.Value("--remove", flags->remove, "a site that would be removed",
                 {.type = "NAME"});
-  command.Value("--virtual-nodes", flags->virtual_nodes, "as of 'switch'",
+  command.Value("--virtual-nodes", flags->virtual_nodes, "as in 'switch'",
                 {.least = 1, .most = 10'000});
-  command.Value("--site", flags->name, "of which --capacity would change",
+  command.Value("--site", flags->name, "the site whose --capacity would change",
                 {.type = "NAME"});
-  command.Value("--capacity", flags->capacity, "as of 'switch', or with --add",
+  command.Value("--capacity", flags->capacity,
+                "as in 'switch'; with --add, the new site's",
                 {.least = 1, .most = 1'000});
   flags->site.AddAskFlags(command);
   command.Example("gannet federation plan --add lima --data ./tokyo",
-                  "Every site looks through its hosts; bytes are an estimate.");
+                  "A channel is what moves as one: a domain, or a host. Every "
+                  "site looks\nthrough its hosts; the bytes are an estimate.");
   command.Run([flags] {
     const auto request = ToRequest(*flags);
     if (!request.ok()) return Report(request.status());

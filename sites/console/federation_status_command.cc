@@ -148,16 +148,15 @@ ExitCode WaitForQuiet(const Flags& flags) {
 
 void AddFederationStatusCommand(Command& parent) {
   auto flags = std::make_shared<Flags>();
-  Command& command = parent.Add("status", "how the federation is doing");
+  Command& command = parent.Add("status", "show how the federation is doing");
   command.Value("--wait", flags->wait,
-                "wait until it is quiet, at most so long; exit code 1 if it is "
-                "not",
+                "wait at most this long until it is quiet; exit code 1 if it "
+                "is not by then",
                 {.type = "TIME"});
   flags->site.AddAskFlags(command);
   command.Example("gannet federation status --data ./tokyo",
-                  "Quiet: two looks, one after the other, found all sites idle "
-                  "and nothing\n"
-                  "on its way between them.");
+                  "Quiet: all sites were asked twice, and both times all were "
+                  "idle and nothing\nwas on its way between them.");
   command.Run([flags] {
     return flags->wait.empty() ? Show(*flags) : WaitForQuiet(*flags);
   });

@@ -5,7 +5,7 @@ namespace gannet::sites {
 
 void AddFederationVerifyCommand(Command& parent) {
   Command& command =
-      parent.Add("verify", "check the invariants of all sites, while they run");
+      parent.Add("verify", "check all sites' data, while they run");
   MakeVerification(command, &Admin::VerifyFederation);
   command.Example(
       "gannet federation verify --data ./tokyo",

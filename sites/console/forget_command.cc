@@ -33,9 +33,9 @@ void AddForgetCommand(Command& parent) {
   flags->site.AddAskFlags(command);
   command.Example(
       "gannet forget https://example.org/private --data ./tokyo",
-      "A link that is found later may bring it back: 'gannet block' and\n"
-      "urls.deny keep it out. The archive keeps what was fetched. Exit code 1\n"
-      "if the page is not known.");
+      "A link that is found later brings it back, unless 'gannet block' or\n"
+      "urls.deny keeps it out. The archive keeps what was fetched. Exit code\n"
+      "1 if the page is not known.");
   command.Run([flags] { return Forget(*flags); });
 }
 

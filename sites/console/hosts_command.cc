@@ -72,23 +72,24 @@ ExitCode Hosts(const Flags& flags) {
 void AddHostsCommand(Command& parent) {
   auto flags = std::make_shared<Flags>();
   Command& command = parent.Add(
-      "hosts", "which hosts: pages, delay, failures, rest, robots.txt");
-  command.Value("HOST", flags->host, "only this one");
+      "hosts", "list hosts: pages, delay, failures, back-off, robots.txt");
+  command.Value("HOST", flags->host, "only this host");
   command.Value(
-      "--top", flags->top, "the first so many",
+      "--top", flags->top, "list at most N hosts",
       {.type = "N", .show_default = true, .least = 1, .most = 10'000});
   command.Value(
-      "--by", flags->by, "what comes first",
+      "--by", flags->by, "what to sort by; the most comes first",
       {.show_default = true, .one_of = {"pages", "failures", "rest", "slow"}});
   flags->site.AddAskFlags(command);
   command.Example(
       "gannet hosts --top 5 --by failures --data ./tokyo",
-      "delay: what robots.txt asks for, at most fetch.max_crawl_delay.\n"
-      "robots: 'rules' it has a robots.txt; 'none' it has none, all is "
-      "allowed;\n"
-      "'closed' it could not be read, nothing is fetched; 'expired' it is "
-      "asked\n"
-      "again; 'unknown' it was not asked yet.");
+      "delay: the Crawl-delay of robots.txt, at most fetch.max_crawl_delay.\n"
+      "rests until: after failures the host is not asked before that time.\n"
+      "robots: 'rules' it has a robots.txt; 'none' it has none, so all is\n"
+      "allowed; 'closed' it could not be read, so nothing is fetched;\n"
+      "'expired' it will be asked for again; 'unknown' it was not asked for\n"
+      "yet. --by rest: the latest 'rests until' first; --by slow: the longest\n"
+      "round trip first.");
   command.Run([flags] { return Hosts(*flags); });
 }
 

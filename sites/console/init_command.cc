@@ -74,9 +74,10 @@ void AddInitCommand(Command& parent) {
   auto flags = std::make_shared<Flags>();
   Command& command =
       parent.Add("init", "write a commented site.yaml into a folder");
-  command.Value("DIR", flags->folder, "the site's data folder; made if need be",
+  command.Value("DIR", flags->folder,
+                "the site's data folder; made if it is missing",
                 {.required = true});
-  command.Value("--name", flags->name, "the site's name [that of the folder]",
+  command.Value("--name", flags->name, "the site's name [the folder's name]",
                 {.type = "NAME"});
   command.Flag("--json", flags->json, "print one JSON object");
   command.Example("gannet init ./tokyo");

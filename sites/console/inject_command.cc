@@ -54,9 +54,10 @@ ExitCode Inject(const Flags& flags) {
 
 void AddInjectCommand(Command& parent) {
   auto flags = std::make_shared<Flags>();
-  Command& command = parent.Add("inject", "add seeds");
+  Command& command =
+      parent.Add("inject", "add seeds: URLs where crawling begins");
   command.Value("FILE|URL", flags->sources,
-                "URLs, and files with a URL a line; '-' is standard input",
+                "URLs, or files with one URL per line; '-' is standard input",
                 {.required = true});
   flags->site.AddAskFlags(command);
   command.Example(

@@ -13,7 +13,11 @@ int main(int argc, char** argv) {
       "Gannet, a geo-distributed, multi-site, round-based web crawler");
   line.Version(std::string("gannet ") + GANNET_VERSION);
   line.Footer(
-      "'gannet COMMAND --help' tells more of a command, with an example.");
+      "A site is one crawler with a data folder of its own. It crawls in\n"
+      "rounds: each chooses pages that are ready, fetches them, and takes in\n"
+      "their links. Several sites that share the web between them are a\n"
+      "federation. 'gannet COMMAND --help' explains a command, with an\n"
+      "example.");
 
   using namespace gannet::sites;
   for (AddCommand* add :

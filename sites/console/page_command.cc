@@ -95,10 +95,11 @@ ExitCode Page(const Flags& flags) {
 
 void AddPageCommand(Command& parent) {
   auto flags = std::make_shared<Flags>();
-  Command& command = parent.Add("page", "one page: its record, its content");
+  Command& command =
+      parent.Add("page", "show one page: its record, or its content");
   command.Value("URL", flags->url, "the page", {.required = true});
   command.Flag("--body", flags->body,
-               "print the archived content instead, content coding undone");
+               "print the archived content instead, decompressed");
   command.Flag("--links", flags->links, "with the pages that it links to");
   flags->site.AddAskFlags(command);
   command.Example("gannet page https://example.org/ --body --data ./tokyo",

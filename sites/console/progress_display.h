@@ -43,7 +43,7 @@ class ProgressDisplay {
 
   const GetProgress get_progress_;
   const int fd_;
-  const std::atomic<bool>* const stopping_;  // Null: nobody may ask.
+  const std::atomic<bool>* const stopping_;  // Null: no stop can be asked.
   const bool is_terminal_;
   bool said_stopping_ = false;  // The thread's.
   ProgressPrinter printer_;     // The thread's; after it, Stop()'s.

@@ -74,19 +74,20 @@ void AddRoundCommand(Command& parent) {
   flags->site.AddFetchFlags(command);
   flags->site.AddRoundFlags(command);
   command.Flag("--stop", flags->stop,
-               "stop the round that runs, cleanly; the next one goes on with "
-               "it");
+               "stop the running round safely; the next run goes on with it");
   command.Flag("--pause", flags->pause,
-               "let the agent begin no round until --resume, but those that "
-               "somebody asks for and waits for");
+               "let the agent begin no round until --resume, except those "
+               "that a 'gannet round' has asked for and still waits for");
   command.Flag("--resume", flags->resume, "end a pause");
   command.Flag("--reload", flags->reload, "let the agent read site.yaml again");
   command.Example(
       "gannet round --data ./tokyo --rounds 3",
-      "Without --rounds it goes on until nothing is left that becomes ready\n"
-      "within --wait. A round that was cut off is ended first. Ctrl-C stops\n"
-      "safely: the next 'gannet round' goes on. If an agent has the site\n"
-      "('gannet serve'), it runs the rounds; then Ctrl-C only stops watching.");
+      "A round chooses pages that are ready, fetches them, and takes in their\n"
+      "links. Without --rounds, it goes on until nothing is left that becomes\n"
+      "ready within --wait. A round that was interrupted is finished first.\n"
+      "Ctrl-C stops safely: the next 'gannet round' goes on. If an agent runs\n"
+      "the site ('gannet serve'), it runs the rounds, and Ctrl-C here only\n"
+      "stops watching them.");
   command.Run([flags] { return Round(*flags); });
 }
 

@@ -156,8 +156,9 @@ ExitCode Rounds(const Flags& flags) {
 
 void AddRoundsCommand(Command& parent) {
   auto flags = std::make_shared<Flags>();
-  Command& command = parent.Add("rounds", "the reports of the last rounds");
-  command.Value("N", flags->most, "so many, at most",
+  Command& command =
+      parent.Add("rounds", "show the reports of the last rounds");
+  command.Value("N", flags->most, "how many rounds, at most",
                 {.show_default = true, .least = 1, .most = 100'000});
   flags->site.AddAskFlags(command);
   command.Example("gannet rounds 5 --data ./tokyo");

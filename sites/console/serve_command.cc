@@ -132,13 +132,14 @@ void AddServeCommand(Command& parent) {
   flags->site.AddDataFlags(command);
   flags->site.AddFetchFlags(command);
   command.Value("--http", flags->http,
-                "dashboard and metrics; 'off' for none [listen.http]",
+                "where to serve dashboard and metrics; 'off': nowhere "
+                "[listen.http]",
                 {.type = "ADDRESS:PORT"});
   command.Example(
       "gannet serve --data ./tokyo",
-      "Runs until it is told to stop: SIGTERM or Ctrl-C, within ten seconds\n"
-      "(nothing is lost; twice: at once). SIGHUP reads site.yaml again. The\n"
-      "other commands work while it runs: they ask it.");
+      "SIGTERM or Ctrl-C stops it within ten seconds, a second one at once;\n"
+      "nothing is lost either way. SIGHUP makes it read site.yaml again. The\n"
+      "other commands work while it runs, by asking it.");
   command.Run([flags] { return Serve(*flags); });
 }
 

@@ -35,26 +35,27 @@ void SiteFlags::AddDataFlags(Command& command) {
   command.Value("--config", config_,
                 "the site's configuration [site.yaml in the data folder]",
                 {.type = "FILE"});
-  command.Flag("--json", json_, "print for machines");
+  command.Flag("--json", json_, "print JSON, for other programs");
 }
 
 void SiteFlags::AddAskFlags(Command& command) {
   AddDataFlags(command);
   command.Value("--admin", admin_,
-                "ask the agent there, with the certificate that the "
-                "configuration's tls names",
+                "ask the agent (a running 'gannet serve') at this address, "
+                "with the certificate that tls in the configuration names",
                 {.type = "HOST:PORT"});
 }
 
 void SiteFlags::AddQuietFlag(Command& command) {
-  command.Flag("--quiet", quiet_, "no progress, only errors and the result");
+  command.Flag("--quiet", quiet_,
+               "print no progress, only errors and the result");
 }
 
 void SiteFlags::AddFetchFlags(Command& command) {
-  command.Value("--width", width_, "pages of a round, at most [20000]",
+  command.Value("--width", width_, "fetch at most W pages in a round [20000]",
                 {.type = "W", .positive = true});
   command.Value("--per-host", per_host_,
-                "pages of one host in a round, at most [200]",
+                "fetch at most K pages of one host in a round [200]",
                 {.type = "K", .positive = true});
   command.Value("--delay", delay_, "seconds between two requests to a host [1]",
                 {.type = "SECONDS"});
@@ -66,20 +67,21 @@ void SiteFlags::AddNetworkFlags(Command& command) {
                 "how webmasters reach you; needed for the real web",
                 {.type = "URL|MAIL"});
   command.Value("--connect-to", connect_to_,
-                "connect there whatever the URL's host: a test web; a second "
-                "port is for https",
+                "connect every fetch to this address instead of the URL's "
+                "host, to crawl a test web; the second port is for https",
                 {.type = "HOST:PORT[,PORT]"});
   command.Value("--ca-file", ca_file_,
-                "who signs the certificates that https servers may have, in "
-                "PEM, instead of the system's list",
+                "for https, trust the authorities in this file (PEM) instead "
+                "of the system's",
                 {.type = "FILE"});
 }
 
 void SiteFlags::AddRoundFlags(Command& command) {
-  command.Value("--rounds", rounds_, "run so many rounds, at most",
+  command.Value("--rounds", rounds_, "run at most N rounds",
                 {.type = "N", .positive = true});
   command.Value("--wait", wait_,
-                "wait so long for a page to be due before it ends",
+                "when no page is ready, end unless one becomes ready within "
+                "this time",
                 {.type = "TIME", .show_default = true});
 }
 

@@ -85,7 +85,7 @@ std::string ForPeople(const admin::Status& message) {
 void AddStatusCommand(Command& parent) {
   auto flags = std::make_shared<SiteFlags>();
   Command& command =
-      parent.Add("status", "what the site knows, and what it is doing");
+      parent.Add("status", "show what the site knows, and what it is doing");
   flags->AddAskFlags(command);
   command.Example("gannet status --data ./tokyo");
   command.Run([flags] {

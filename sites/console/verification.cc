@@ -60,8 +60,8 @@ void MakeVerification(Command& command,
   auto flags = std::make_shared<Flags>();
   flags->site.AddAskFlags(command);
   command.Flag("--full", flags->full,
-               "look at every page, not only at those that changed since the "
-               "last check that passed");
+               "check every page, not only those that changed since the last "
+               "check that passed");
   command.Run([flags, verb] {
     admin::VerifyRequest request;
     request.set_full(flags->full);

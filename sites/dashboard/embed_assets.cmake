@@ -1,5 +1,5 @@
 # Writes assets.cc: cmake -DOUT=assets.cc -DASSETS=a.html,b.js -P embed_assets.cmake
-# Bytes as numbers, because string literals have a greatest length.
+# Bytes are written as numbers, because a string literal may not be that long.
 string(REPLACE "," ";" ASSETS "${ASSETS}")
 set(types_html "text/html; charset=utf-8")
 set(types_css "text/css; charset=utf-8")
@@ -24,7 +24,7 @@ foreach(file ${ASSETS})
   file(SHA256 ${file} hash)
   string(SUBSTRING ${hash} 0 16 etag)
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
-  # Lines of a length that editors and compilers bear.
+  # Line breaks, because editors and compilers are slow with one long line.
   string(REGEX REPLACE "(('[^']*',)('[^']*',)('[^']*',)('[^']*',)('[^']*',)('[^']*',)('[^']*',)('[^']*',))" "\\1\n" bytes "${bytes}")
   string(APPEND arrays "constexpr char kBytes${number}[] = {${bytes}};\n")
   string(APPEND rows

@@ -77,20 +77,22 @@ class ComposeUp(unittest.TestCase):
         return places
 
     def on_loopback(self, settings: str) -> str:
-        """A site's, whose containers' names and ports are none here. Certificates stay as they are."""
+        """A site's settings, with containers' names and ports replaced by loopback's. Certificates
+        stay as they are."""
         for name, port in self.ports.items():
             settings = settings.replace(f"{name}:7701", f"127.0.0.1:{port}")
         own = self.ports[yaml.safe_load(settings)["site"]["name"]]
         settings = settings.replace("0.0.0.0:7701", f"127.0.0.1:{own}")
         settings = re.sub(r"0\.0\.0\.0:778\d", "127.0.0.1:0", settings)
-        # /etc/gannet/certs, which stands beside the settings there.
+        # In the container the certificates are in /etc/gannet/certs, beside the settings.
         name = yaml.safe_load(settings)["site"]["name"]
         return settings.replace(" certs/", f" {self.folder}/volumes/{name}-certs/")
 
     def here(self, service: str, word: str) -> str:
         for target, place in sorted(self.mounts(service).items(), reverse=True):
             word = re.sub(rf"(?<![\w/]){re.escape(target)}\b", str(place), word)
-        # The certificates' script names folders above the volumes, and a user who is not here.
+        # The script of the service certs names folders above the volumes, and a user that this
+        # machine does not have.
         if service == "certs":
             for name in (*SITES, "operator"):
                 (self.folder / "certs").mkdir(exist_ok=True)
@@ -114,7 +116,8 @@ class ComposeUp(unittest.TestCase):
             agent = subprocess.Popen([GANNET, *command], stdout=out, stderr=out)
         self.agents[service] = agent
         self.addCleanup(self.end, agent)
-        # As /healthz says it; its port is any here.
+        # The container's health check asks /healthz; here that has a port of its own choice, so
+        # the log is read instead.
         self.wait_for(lambda: " agent_started " in log.read_text() or agent.poll() is not None,
                       f"{service} to start")
         self.assertIsNone(agent.poll(), log.read_text())
@@ -149,15 +152,15 @@ class ComposeUp(unittest.TestCase):
         for site in SITES:
             self.wait_for(lambda: self.members(site) == set(SITES), f"{site} to see all three")
         self.wait_for(lambda: self.status("tokyo").get("handing_off", 0) is None, "the hand-off's end")
-        # `docker compose up` again, later: what was done is not done again, and is no error.
+        # `docker compose up` again, later: it repeats nothing, and that is no error.
         epoch = self.status("tokyo")["epoch"]
         for service in ("certs", "invite"):
             done = self.run_once(service)
             self.assertEqual((done.returncode, done.stderr), (0, ""), service)
         self.assertEqual(self.status("tokyo")["epoch"], epoch)
 
-    def test_who_is_not_invited_is_no_member(self):
-        """What the invitations are for: without them, and only then, a site is kept out."""
+    def test_a_site_that_is_not_invited_does_not_become_a_member(self):
+        """Shows that the invitations are needed: a site that has none is kept out."""
         for service in ("certs", "tokyo", "zurich"):
             if service == "certs":
                 self.assertEqual(self.run_once(service).returncode, 0)

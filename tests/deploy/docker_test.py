@@ -26,7 +26,8 @@ DOCKER = ROOT / "deploy/docker"
 COMPOSE = yaml.safe_load((DOCKER / "compose.yaml").read_text())
 SITES = ("tokyo", "zurich", "lima")
 
-# What a service may say, and of which type it is: the part of the Compose specification in use here.
+# The keys that a service may have, and their types: the part of the Compose specification that we
+# use.
 SERVICE = {"image": str, "build": dict, "command": list, "depends_on": dict, "entrypoint": list,
            "healthcheck": dict, "restart": str, "stop_grace_period": str, "read_only": bool,
            "tmpfs": list, "cap_drop": list, "security_opt": list, "ulimits": dict, "user": str,
@@ -51,7 +52,7 @@ def port_of(address: str) -> int:
 
 
 def instructions() -> list[tuple[str, str]]:
-    """The Dockerfile's, with continued lines joined."""
+    """The Dockerfile's instructions, with continued lines joined."""
     text = re.sub(r"(?m)^\s*#.*\n", "", (DOCKER / "Dockerfile").read_text())
     lines = re.sub(r"\\\n\s*", " ", text).splitlines()
     return [tuple(line.split(maxsplit=1)) for line in lines if line.strip()]
@@ -81,16 +82,16 @@ class Compose(unittest.TestCase):
                     self.assertEqual(how, {"condition": "service_healthy" if needed in SITES
                                            else "service_completed_successfully"})
 
-    def test_who_joins_is_invited_before(self):
-        # Also why `up --wait` ends well: it takes what others wait to see completed for a service
-        # that ends, and any other that ends for a failure (github.com/docker/compose/pull/9572).
+    def test_sites_that_join_are_invited_before(self):
+        # `up --wait` needs it too: it lets a service end only if others wait for its completion;
+        # any other that ends is a failure (github.com/docker/compose/pull/9572).
         script = self.services["invite"]["command"][0]
         [invited] = re.findall(r"for name in (.+); do\n.*\n.*\n.*\n\s+gannet federation invite", script)
         joining = [name for name in SITES if "join" in site_yaml(name)["federation"]]
         self.assertEqual(invited.split(), joining)
         self.assertEqual([name for name in SITES if "invite" in self.services[name]["depends_on"]],
                          joining)
-        # Through the socket of the site that they join; only its data folder has that.
+        # It asks the site that they join through its socket, which is in that site's data folder.
         self.assertEqual(self.services["invite"]["volumes"],
                          [volume for volume in self.services["tokyo"]["volumes"]
                           if volume.startswith("tokyo-data:")])
@@ -156,7 +157,7 @@ class Compose(unittest.TestCase):
             for flag in flags:
                 self.assertIn(f"  {flag.split('=')[0]} ", known)
 
-    def test_sites_and_who_reads_their_folders_are_confined(self):
+    def test_sites_and_services_that_read_their_folders_are_confined(self):
         for name in (*SITES, "invite"):
             service = self.services[name]
             self.assertTrue(service["read_only"])
@@ -188,7 +189,7 @@ class Sites(unittest.TestCase):
     def test_the_certificates_that_they_want_are_made_once(self):
         script = COMPOSE["services"]["certs"]["command"][0].replace("$$", "$")
         with tempfile.TemporaryDirectory() as folder:
-            # The container's folders, and its user, which is not here.
+            # Replaces the container's folders, and its user, which this machine does not have.
             here = re.sub(r" /(ca|certs)\b", rf" {folder}/\1", script)
             here = re.sub(r"(?m)^chown .*$", "", here).replace("gannet fed", f"{GANNET} fed")
             volumes = pathlib.Path(folder) / "certs"

@@ -1,5 +1,5 @@
-"""The operator's guide against the binary: every command and flag that it tells a tired person to
-type must exist.
+"""The operator's guide against the binary: every command and flag that it tells operators to type
+must exist.
 
 Usage: guide_test.py GANNET
 """
@@ -16,12 +16,12 @@ import command_tree  # noqa: E402
 
 GUIDE = (DEPLOY / "README.md").read_text()
 TREE = command_tree.read(str(GANNET))
-# Commands that are being built; delete them here when they are there.
+# Commands that the guide names and that are not built yet; remove each when it exists.
 TO_COME = set()
 
 
 def told() -> list[list[str]]:
-    """Each `gannet ...` in code, as words behind the program."""
+    """Each `gannet ...` in the guide's code, as the words after the program's name."""
     code = re.findall(r"(?ms)^ *```\w*\n(.*?)^ *```", GUIDE)
     lines = [line for block in code for line in block.splitlines()]
     lines += re.findall(r"`([^`\n]+)`", GUIDE)

@@ -61,7 +61,7 @@ mount -t devpts -o ptmxmode=666 none dev/pts
 ln -s pts/ptmx dev/ptmx
 ln -s /proc/self/fd dev/fd
 mkdir in out old upper
-mount --bind ../upper upper  # For the trial to see what it changed.
+mount --bind ../upper upper  # So that the trial can see what it changed.
 mount -o remount,ro,bind upper
 mount --bind "$in" in
 mount --bind "$out" out

@@ -65,7 +65,7 @@ class Bash(unittest.TestCase):
         (self.folder / "tokyo").mkdir()
 
     def complete(self, *words: str) -> list[str]:
-        """What Tab offers behind `gannet WORDS`; the last word is begun, maybe empty."""
+        """What Tab offers after `gannet WORDS`; the last word is incomplete, and may be empty."""
         script = ('source "$0"; COMP_WORDS=(gannet "$@"); COMP_CWORD=$#; _gannet; '
                   'for word in "${COMPREPLY[@]}"; do echo "$word"; done')
         return run("bash", "--norc", "-euo", "pipefail", "-c", script,
@@ -80,7 +80,7 @@ class Bash(unittest.TestCase):
                 if command.commands:
                     self.assertEqual(self.complete(*path, ""), [c.name for c in command.commands])
 
-    def test_it_offers_what_begins_so(self):
+    def test_it_offers_what_begins_with_the_incomplete_word(self):
         self.assertEqual(self.complete("ver"), ["verify"])
         self.assertEqual(self.complete("archive", "--data", "tokyo", "re"), ["release"])
         self.assertEqual(self.complete("hosts", "--by", "f"), ["failures"])

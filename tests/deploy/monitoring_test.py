@@ -1,5 +1,5 @@
 """deploy/prometheus and deploy/grafana against what a site really exposes: a rule or a panel that
-names a metric which does not exist is silent for ever, and nobody notices.
+names a metric which does not exist stays silent without an error.
 
 Usage: monitoring_test.py METRICS
   METRICS   the text of /metrics: a file, a URL, or the binary gannet, which is then served
@@ -24,9 +24,9 @@ METRICS = sys.argv[1]
 DEPLOY = pathlib.Path(__file__).resolve().parents[2] / "deploy"
 RULES = DEPLOY / "prometheus/gannet.rules.yml"
 
-# Exist only in some sites: with TLS, with something in the outbox.
+# Metrics that exist only in some sites (with TLS; with something in the outbox), and their labels.
 SOMETIMES = {"gannet_certificate_expiry_timestamp_seconds": set(), "gannet_outbox_urls": {"site"}}
-# What Prometheus itself adds.
+# Labels that Prometheus itself adds.
 ADDED = {"job", "instance"}
 
 
@@ -40,7 +40,7 @@ def free_addresses(count: int) -> list[str]:
 
 def add_neighbour(gannet: str, folder: str, peers: str, address: str,
                   at_end: contextlib.ExitStack) -> None:
-    """A second site joins, and has been heard of when this returns."""
+    """Adds a second site, and returns when the first has heard of it."""
     subprocess.run([gannet, "federation", "invite", "other", "--data", folder], check=True,
                    capture_output=True)
     data = at_end.enter_context(tempfile.TemporaryDirectory(prefix="gannet-metrics-"))
@@ -62,7 +62,7 @@ def add_neighbour(gannet: str, folder: str, peers: str, address: str,
 
 
 def served(gannet: str) -> str:
-    """/metrics of a real site that has run a round, over a web where nobody answers; it is one of
+    """/metrics of a real site that has run a round over a web that does not answer; it is one of
     a federation of two."""
     with tempfile.TemporaryDirectory(prefix="gannet-metrics-") as folder, \
             contextlib.ExitStack() as at_end:
@@ -83,7 +83,7 @@ def served(gannet: str) -> str:
                 except urllib.error.URLError:
                     time.sleep(0.1)
                     continue
-                # A request of each kind that is counted: one done, one that failed.
+                # One request that succeeds and one that fails, for both counters.
                 for command in (["page", "http://unknown.example/"],
                                 ["inject", "http://nobody.example/"], ["round", "--rounds", "1"]):
                     subprocess.run([gannet, *command, "--data", folder], capture_output=True)
@@ -105,15 +105,15 @@ def read_metrics() -> str:
 
 
 def rules() -> list[tuple[str, str, str]]:
-    """(record or alert, name, expression). Python has no YAML reader, and our file has one shape;
-    promtool is the judge of its syntax."""
+    """(record or alert, name, expression). Python's library has no YAML reader, so this relies on
+    the shape of our file; promtool checks its syntax."""
     found = re.findall(r"^ +- (record|alert): (\S+)\n +expr: (?:\|\n((?: {10}.*\n)+)|(.*)\n)",
                        RULES.read_text(), re.M)
     return [(kind, name, block or line) for kind, name, block, line in found]
 
 
 def panels() -> list[tuple[str, str]]:
-    """(title, expression) of every query of the dashboard, and of its variables."""
+    """(title, expression) of every query of the dashboard and of its variables."""
     board = json.loads((DEPLOY / "grafana/gannet.json").read_text())
     found = [(panel["title"], target["expr"]) for panel in board["panels"]
              for target in panel.get("targets", [])]
@@ -139,7 +139,7 @@ class Monitoring(unittest.TestCase):
         if name not in self.exposed:
             return f"no metric {name}"
         wanted = {label: value for label, value in selector.equal.items() if label not in ADDED}
-        # A counter that appears with its first failure has no increase then.
+        # A counter that first appears with its first failure shows no increase for that one.
         if not any(wanted.items() <= sample.items() and labels <= sample.keys()
                    for sample in self.exposed[name]):
             return f"no sample of {name} with {wanted or labels}"
@@ -174,7 +174,7 @@ class Monitoring(unittest.TestCase):
             with self.subTest(alert):
                 self.assertEqual(runbooks[alert], alert.lower())
                 self.assertRegex(guide, rf"(?m)^#+ {alert}$")
-                # At least once silent, and at least once not.
+                # It is tested at least once silent, and at least once firing.
                 self.assertRegex(tests, rf'alertname="{alert}".*exp_samples: \[\]')
                 self.assertRegex(tests, rf'alertname="{alert}".*exp_samples: \[\s*\n'
                                         rf"|alertname: {alert}\n")
@@ -182,7 +182,7 @@ class Monitoring(unittest.TestCase):
 
 
 class Reader(unittest.TestCase):
-    """The judge is judged."""
+    """Tests of the readers that the tests below rely on."""
 
     def test_it_finds_metrics_and_only_them(self):
         for expression, names in (
@@ -206,7 +206,7 @@ class Reader(unittest.TestCase):
 
 
 class Unknown(Monitoring):
-    """What the tests above would find."""
+    """Shows that the tests above find mistakes."""
 
     test_every_rule_names_metrics_that_exist = None
     test_every_panel_names_metrics_that_exist = None

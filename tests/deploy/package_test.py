@@ -1,5 +1,5 @@
 """The .deb: what lintian says of it, and its life on a machine of its own (trial.py). And
-`cmake --install`, for those who want no package.
+`cmake --install`, which installs without a package.
 
 Usage: package_test.py BUILD_FOLDER FAKEWEB Built|Package|Life|Install
   Built makes the package that Package and Life look at, once for both.
@@ -72,7 +72,7 @@ class Life(unittest.TestCase):
         said = {path.name: path.read_text() for path in outside.iterdir()}
         print(said.get("trial.log"))
         if said.get("rc") != "0\n":
-            # The last lines of what else there is: why a unit did not start.
+            # The end of each log, which says why a unit did not start.
             self.fail("\n".join(f"{name}: {text[-4000:]}" for name, text in said.items()))
 
 

@@ -1,6 +1,6 @@
 """Which metrics a PromQL expression reads, and with which label values: enough of the language for
 our own rules and dashboard. What it does not understand it reports as a metric, so that a gap in
-here fails a test instead of hiding a name."""
+this reader fails a test instead of hiding a name."""
 
 import re
 from typing import NamedTuple

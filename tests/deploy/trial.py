@@ -1,6 +1,6 @@
 """The life of the package on a machine: installed, used, upgraded, removed, purged. Runs as root in
-the machine of machine.sh, under a real systemd; /in has gannet.deb, gannet-fakeweb and the guide. One
-story in order, for each step needs the one before."""
+the machine of machine.sh, under a real systemd; /in has gannet.deb, gannet-fakeweb and the guide. The
+tests run in order, because each needs the one before."""
 
 import json
 import os
@@ -17,7 +17,7 @@ import urllib.request
 DATA = "/var/lib/gannet"
 YAML = pathlib.Path("/etc/gannet/site.yaml")
 WEB_CA = "/run/web-ca.pem"
-# What dpkg, the journal and man-db keep of any package; and the user, which stays by design.
+# Files that dpkg, the journal and man-db keep of any package; and the user, which stays by design.
 BOOKKEEPING = re.compile(r"/var/lib/dpkg/|/var/log/|/var/cache/|/var/lib/systemd/|/etc/\.pwd\.lock"
                          r"|/etc/(passwd|group|shadow|gshadow|subuid|subgid)-?$"
                          r"|/var/tmp/systemd-private-|.*/__pycache__")
@@ -43,23 +43,24 @@ def files() -> set[str]:
 
 
 def changed(before: set[str], after: set[str]) -> list[str]:
-    """What is only in `after`, and by this machine's doing: somebody may install packages on the
-    one below meanwhile. /upper is the layer of what was written or deleted here."""
+    """What is only in `after` and was written by this machine. (On the machine below, of which this
+    one is a copy, packages may be installed meanwhile.) /upper has what was written or deleted
+    here."""
     return sorted(path for path in after - before
                   if os.path.lexists(f"/upper{path}") and not BOOKKEEPING.match(path))
 
 
 def told(section: str) -> list[str]:
-    """The blocks of commands in that section of the operator's guide, as they stand there."""
+    """The blocks of commands in that section of the operator's guide, word for word."""
     guide = pathlib.Path("/in/guide.md").read_text()
     text = re.search(rf"(?ms)^## {section}$(.*?)^## ", guide).group(1)
     return [textwrap.dedent(block) for block in re.findall(r"(?ms)^ *```\n(.*?)^ *```$", text)]
 
 
 def type_in(commands: str) -> str:
-    """As root does, line by line; the first that fails is the last."""
+    """Runs the commands as root would type them, line by line, up to the first that fails."""
     tools = pathlib.Path("/tmp/tools")
-    if not shutil.which("sudo"):  # This machine's root has no need of it.
+    if not shutil.which("sudo"):  # Commands run as root anyway.
         tools.mkdir(exist_ok=True)
         (tools / "sudo").write_text('#!/bin/sh\nuser=$2; shift 2; exec runuser -u "$user" -- "$@"\n')
         (tools / "sudo").chmod(0o755)
@@ -74,7 +75,7 @@ class Story(unittest.TestCase):
         # Container images forbid packages to start or restart anything.
         pathlib.Path("/usr/sbin/policy-rc.d").unlink(missing_ok=True)
         cls.before = files()
-        # The share of its hosts on https comes from outside (tests/run.sh --https).
+        # tests/run.sh --https sets the share of its hosts that are on https.
         cls.web = subprocess.Popen(["/in/gannet-fakeweb", "serve", "--json", "--hosts", "3",
                                     "--pages", "30", "--https", pathlib.Path("/in/https").read_text(),
                                     "--tls-port", "0", "--ca-out", WEB_CA], stdout=subprocess.PIPE)
@@ -105,7 +106,7 @@ class Story(unittest.TestCase):
         self.assertIn("gannet 0.", run("gannet", "--version"))
         self.assertEqual(run("dpkg", "--verify", "gannet"), "")
 
-    def test_02_the_units_are_right_where_they_are(self):
+    def test_02_systemd_accepts_the_installed_units(self):
         units = [f"/lib/systemd/system/{name}" for name in
                  ("gannet.service", "gannet@.service", "gannet-round.service", "gannet-round.timer")]
         self.assertEqual(run("systemd-analyze", "verify", *units), "")

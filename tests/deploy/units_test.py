@@ -1,4 +1,4 @@
-"""deploy/systemd, without installing anything: the units are right, and nobody softened them.
+"""deploy/systemd, without installing anything: the units are correct, and as hardened as before.
 
 Usage: units_test.py GANNET
 """
@@ -12,8 +12,8 @@ import unittest
 
 GANNET = pathlib.Path(sys.argv[1]).resolve()
 UNITS = pathlib.Path(__file__).resolve().parents[2] / "deploy/systemd"
-# `systemd-analyze security`, of 100. All are at 14 now: 0 is a unit that can do nothing, a crawler
-# needs the network.
+# The most that `systemd-analyze security` may give a unit, of 100. All have 14 now; 0 would be a unit
+# that can do nothing, but a crawler needs the network.
 MOST_EXPOSED = 15
 
 
@@ -36,7 +36,7 @@ class Units(unittest.TestCase):
                                   capture_output=True, text=True, timeout=60)
             self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
 
-    def test_they_stay_as_closed_as_they_are(self):
+    def test_they_stay_as_hardened_as_they_are(self):
         for name in ("gannet.service", "gannet@.service", "gannet-round.service"):
             done = subprocess.run(["systemd-analyze", "security", "--offline=yes",
                                    f"--threshold={MOST_EXPOSED}", UNITS / name],
@@ -44,7 +44,7 @@ class Units(unittest.TestCase):
             print(done.stdout.splitlines()[-1])
             self.assertEqual(done.returncode, 0, done.stdout)
 
-    def test_the_round_is_as_closed_as_the_service(self):
+    def test_the_round_is_as_hardened_as_the_service(self):
         service, one_round = settings("gannet.service"), settings("gannet-round.service")
         theirs = {"Description", "Documentation", "Type", "ExecStart", "ExecReload", "After",
                   "Wants", "Restart", "RestartSec", "RestartPreventExitStatus", "WatchdogSec",

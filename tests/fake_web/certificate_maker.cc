@@ -14,10 +14,11 @@
 namespace gannet::fake_web {
 namespace {
 
-// Of some four kilobytes each.
+// Certificates take some four kilobytes each.
 constexpr size_t kMostKept = 10'000;
 
-// Fixed days: the same certificate in every process, and good for decades.
+// Fixed days, so that certificates are the same in every process (but for the
+// signature), and good for decades.
 constexpr char kFirstDay[] = "20200101000000Z";
 constexpr char kExpiredDay[] = "20210101000000Z";
 constexpr char kLastDay[] = "20991231235959Z";
@@ -25,8 +26,8 @@ constexpr char kLastDay[] = "20991231235959Z";
 constexpr std::string_view kCaName = "Gannet fake web CA";
 constexpr std::string_view kUnknownCaName = "A CA that nobody trusts";
 
-// Nothing here depends on input from outside: a failure is a broken build of
-// OpenSSL or no memory.
+// Nothing here depends on input from outside, so a failure means that OpenSSL's
+// build is broken or memory is short.
 void Check(bool ok) {
   if (ok) return;
   fmt::print(stderr, "fake web: OpenSSL cannot make certificates\n");
@@ -95,7 +96,7 @@ void AddExtension(X509* certificate, X509* issuer, int nid,
   X509_EXTENSION_free(extension);
 }
 
-// Everything but issuer, extensions and signature.
+// Makes a certificate without issuer, extensions and signature.
 OpensslPtr<X509> Begin(uint64_t seed, std::string_view name, Nasty kind,
                        const char* last_day, EVP_PKEY* key) {
   OpensslPtr<X509> certificate(X509_new());
@@ -103,8 +104,8 @@ OpensslPtr<X509> Begin(uint64_t seed, std::string_view name, Nasty kind,
   auto serial = Hash(seed, Name(kind), name);
   serial[0] &= 0x7f;  // Positive; RFC 5280 allows 20 bytes.
   BIGNUM* number = BN_bin2bn(serial.data(), 16, nullptr);
-  // RFC 5280: a common name has at most 64 characters. Nobody reads it: the
-  // host's name is in the extension.
+  // RFC 5280: a common name has at most 64 characters. Clients do not use it:
+  // the host's name is in the extension.
   const std::string common_name(name.substr(0, 64));
   X509_NAME* subject = X509_get_subject_name(c);
   auto add = [subject](const char* field, const std::string& value) {
@@ -182,11 +183,12 @@ OpensslPtr<X509> CertificateMaker::Certificate(std::string_view host,
     const auto found = made_.find(key);
     if (found != made_.end()) return Share(found->second.get());
   }
-  // Without the lock: others need not wait for the signature. Two threads may
-  // make the same certificate once.
+  // Without the lock, so that others need not wait for the signature. Two
+  // threads may both make the same certificate.
   OpensslPtr<X509> made = Make(host, kind);
   storage::MutexLock lock(&mu_);
-  if (made_.size() >= kMostKept) made_.clear();  // Cheap enough to make again.
+  if (made_.size() >= kMostKept)
+    made_.clear();  // They are cheap to make again.
   made_[key] = Share(made.get());
   return made;
 }

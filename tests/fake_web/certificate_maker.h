@@ -32,14 +32,14 @@ class CertificateMaker {
   CertificateMaker(const CertificateMaker&) = delete;
   CertificateMaker& operator=(const CertificateMaker&) = delete;
 
-  // What a crawler has to trust.
+  // The CA's certificate, which a crawler has to trust.
   std::string CaPem() const;
 
-  // The certificate that `host` shows. `kind`: its TLS kind; those that are not
-  // about certificates, and kNone, get a good one.
+  // The certificate that `host` shows. `kind` is its TLS kind; kNone, and kinds
+  // that do not concern the certificate, get a good one.
   OpensslPtr<X509> Certificate(std::string_view host, Nasty kind)
       ABSL_LOCKS_EXCLUDED(mu_);
-  // Good for "localhost" and 127.0.0.1: for clients that name no host.
+  // For clients that name no host; good for "localhost" and 127.0.0.1.
   OpensslPtr<X509> DefaultCertificate() const;
 
   // The private key of all hosts' certificates; not the CA's.

@@ -17,7 +17,7 @@ OpensslPtr<X509> ReadPem(const std::string& pem) {
       PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
 }
 
-// X509_V_OK or why a client that trusts `ca` refuses it.
+// X509_V_OK, or why a client that trusts `ca` refuses the certificate.
 int Verify(X509* ca, X509* certificate, const std::string& host) {
   X509_STORE* store = X509_STORE_new();
   X509_STORE_add_cert(store, ca);
@@ -26,7 +26,7 @@ int Verify(X509* ca, X509* certificate, const std::string& host) {
   X509_STORE_CTX_set_default(context, "ssl_server");
   X509_VERIFY_PARAM* rules = X509_STORE_CTX_get0_param(context);
   X509_VERIFY_PARAM_set1_host(rules, host.data(), host.size());
-  // As Python 3.13 and others ask for.
+  // Python 3.13 and others set this flag.
   X509_VERIFY_PARAM_set_flags(rules, X509_V_FLAG_X509_STRICT);
   X509_verify_cert(context);
   const int error = X509_STORE_CTX_get_error(context);
@@ -57,7 +57,8 @@ TEST(CertificateMakerTest, TheCaIsAFunctionOfTheSeed) {
   EXPECT_THAT(name, testing::HasSubstr("Gannet's fake web"));
 }
 
-// A process that started earlier printed the CA; this one serves.
+// The CA and the host's certificate come from two makers with the same seed, as
+// if one process had printed the CA and another serves.
 TEST(CertificateMakerTest, AHostsCertificateIsGoodForItsNameAlone) {
   const OpensslPtr<X509> ca = ReadPem(CertificateMaker(7).CaPem());
   CertificateMaker maker(7);

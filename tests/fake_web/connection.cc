@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kReadBytes = 16 * 1024;
 constexpr uint32_t kDripTicks = 20;
-// Then other connections get their turn.
+// Steps after which other connections get their turn.
 constexpr int kStepsPerTurn = 64;
 constexpr size_t kMostKeptReplyBytes = 1 << 20;
 constexpr int64_t kLingerNs = 1'000'000'000;
@@ -49,12 +49,13 @@ Connection::Next Connection::Run(uint32_t events) {
   if (events & EPOLLRDHUP) {
     peer_left_ = true;
     readable_ = true;
-    // It may still read what it asked for, but not what never comes.
+    // The peer has closed. It may still read an answer, but a stalled one will
+    // never come.
     if (state_ == State::kStalled) return Next::kClose;
   }
   if (timer_ns_ != 0) {
     if (MonotonicNs() < timer_ns_) {
-      // While we wait for a timer the socket has nothing to say, except
+      // While a timer runs, the socket's events do not matter, except when
       // lingering, which ends when the peer has closed.
       if (state_ != State::kLingering) return Next::kTimer;
     } else {
@@ -92,7 +93,8 @@ Connection::Next Connection::WhenBlocked() const {
 
 Connection::Step Connection::Read() {
   if (!readable_) return Step::kBlocked;
-  // Not into in_: growing a string writes zeros first (4 % of all time, once).
+  // Not read into in_ directly, because growing a string first writes zeros
+  // (which once took 4 % of all time).
   thread_local std::array<char, kReadBytes> buffer;
   const ssize_t n = stream_->Receive(buffer.data(), buffer.size());
   if (n > 0) in_.append(buffer.data(), static_cast<size_t>(n));
@@ -104,7 +106,7 @@ Connection::Step Connection::Read() {
     return Step::kBlocked;
   }
   // A short read has emptied the socket (epoll(7)); if the peer has closed, the
-  // next one says so. A TLS stream may hold more.
+  // next read says so. A TLS stream may still hold bytes.
   if (static_cast<size_t>(n) < kReadBytes && !peer_left_ && !tls_) {
     readable_ = false;
   }
@@ -147,11 +149,11 @@ Connection::Step Connection::Send() {
   if (drips) until = until * (drip_tick_ + 1) / kDripTicks;
   while (sent_ < until) {
     if (!writable_) return Step::kBlocked;
-    // Before the call: nobody can have the bytes earlier.
+    // Taken before the call, because the asker cannot have the bytes earlier.
     last_send_ns_ = MonotonicNs();
     const ssize_t n = stream_->Send(reply_.bytes.data() + sent_, until - sent_);
     if (n <= 0) {
-      if (n == 0) return Step::kClose;  // TLS: the peer said that it left.
+      if (n == 0) return Step::kClose;  // TLS: the peer has closed.
       if (errno == EINTR) continue;
       if (errno != EAGAIN) return Step::kClose;
       writable_ = false;
@@ -218,7 +220,8 @@ void Connection::Log(LogEnd end) {
   entry.end = end;
   entry.tls = tls_;
   if (context_->wants_log()) {
-    // Logged as the web knows it; ports and capitals are the asker's.
+    // Logs the name as the web spells it, without the asker's port and
+    // capitals.
     entry.host = std::string(request_.host.substr(0, request_.host.rfind(':')));
     for (char& c : entry.host) {
       if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 'a' - 'A');

@@ -27,7 +27,7 @@ int64_t MonotonicNs();
 class ConnectionContext {
  public:
   virtual Responder* responder() = 0;
-  // Takes what was answered; the strings of `entry` are empty if no log is
+  // Called after each answer; the strings of `entry` are empty if no log is
   // wanted.
   virtual void Answered(LogEntry entry) = 0;
   virtual bool wants_log() const = 0;
@@ -39,9 +39,9 @@ class ConnectionContext {
 class Connection {
  public:
   enum class Next {
-    kWait,   // For the socket.
-    kTimer,  // For timer_ns(), or the socket.
-    kAgain,  // Has more to do; others first.
+    kWait,   // Wait for the socket.
+    kTimer,  // Wait for timer_ns(), or the socket.
+    kAgain,  // There is more to do, after other connections' turns.
     kClose,
   };
 
@@ -52,7 +52,7 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // The socket's events, or none if a timer or kAgain brought us here.
+  // `epoll_events` are the socket's; 0 if called for a timer or after kAgain.
   Next Run(uint32_t epoll_events);
   int64_t timer_ns() const { return timer_ns_; }
   int fd() const { return fd_; }
@@ -63,10 +63,10 @@ class Connection {
 
   Step Read();
   Step Send();
-  // Parses; starts a reply if a head is complete.
+  // Parses what was read; starts a reply if a head is complete.
   Step TakeRequest();
   void StartReply();
-  // After the last byte.
+  // Called after the last byte.
   Step FinishReply();
   void Log(LogEnd end);
   Next WhenBlocked() const;
@@ -89,7 +89,7 @@ class Connection {
   Request request_;  // Views into in_, valid until the reply is finished.
   Reply reply_;
   size_t sent_ = 0;
-  uint64_t sent_in_all_ = 0;  // Of this reply, endless blocks included.
+  uint64_t sent_in_all_ = 0;  // Bytes of this reply, with endless blocks.
   uint32_t drip_tick_ = 0;
   bool replying_ = false;
   int64_t arrival_ns_ = 0;

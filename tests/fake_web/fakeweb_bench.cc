@@ -35,7 +35,7 @@ struct Bench {
   std::vector<Ref> refs;
 };
 
-// From the bytes of a request to the bytes of its answer.
+// Measures the way from a request's bytes to its answer's bytes.
 void Answer(benchmark::State& state, bool gzip) {
   Bench bench(gzip);
   Reply reply;
@@ -56,7 +56,7 @@ void BM_AnswerRequestGzip(benchmark::State& state) { Answer(state, true); }
 BENCHMARK(BM_AnswerRequest);
 BENCHMARK(BM_AnswerRequestGzip);
 
-// Only the numbers, as the ground truth needs them.
+// Only the links' page numbers, which is what the ground truth needs.
 void BM_LinksOfPage(benchmark::State& state) {
   Bench bench;
   Links links;

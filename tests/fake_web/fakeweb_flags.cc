@@ -28,14 +28,15 @@ CLI::Option* AddDuration(CLI::App* app, const std::string& name,
 
 void AddWebFlags(CLI::App* app, WebOptions* o) {
   auto group = [](CLI::Option* option) { return option->group(kWebGroup); };
-  group(app->add_option("--seed", o->seed, "the number it is made from")
-            ->capture_default_str());
+  group(
+      app->add_option("--seed", o->seed, "the number that the web is made from")
+          ->capture_default_str());
   group(app->add_option("--hosts", o->hosts, "how many hosts")
             ->capture_default_str());
   group(app->add_option("--pages", o->pages, "how many ordinary pages in all")
             ->capture_default_str());
   group(app->add_option("--largest-host", o->largest_host,
-                        "no host has more pages than this (0: no bound)")
+                        "no host has more pages than this (0: no limit)")
             ->capture_default_str());
   group(app->add_option_function<std::string>(
                "--nasty",
@@ -64,21 +65,22 @@ void AddWebFlags(CLI::App* app, WebOptions* o) {
           ->delimiter(',')
           ->default_str("example,test,invalid"));
   group(app->add_option("--trap-size", o->trap_size,
-                        "where calendars and session ids end (0: nowhere)")
+                        "after how many pages calendars and session ids end "
+                        "(0: never)")
             ->capture_default_str());
   group(app->add_option("--retry-after", o->retry_after_seconds,
-                        "the most seconds a Retry-After says")
+                        "the most seconds that a Retry-After says")
             ->capture_default_str());
   group(AddDuration(app, "--slow", &o->slow,
                     "how long slow pages and robots.txt take"));
   group(AddDuration(app, "--latency", &o->latency,
-                    "a request waits the distance of its host and its asker "
-                    "(0 to 1.42) times this"));
+                    "a request waits this long times the distance (0 to 1.42) "
+                    "of its host from the crawler"));
   group(AddDuration(app, "--change-interval", &o->change_interval,
                     "time between a page's changes (nasty kind 'changes'), in "
                     "the middle one of seven groups of domains"));
   group(app->add_flag("--gzip", o->gzip,
-                      "compress pages for those who accept it"));
+                      "compress pages for clients that accept it"));
 }
 
 void AddRuleFlags(CLI::App* app, CrawlRules* r) {
@@ -91,7 +93,7 @@ void AddRuleFlags(CLI::App* app, CrawlRules* r) {
   limit("--max-url-bytes", &r->max_url_bytes, "bytes of a URL (0: no limit)");
   limit("--max-path-depth", &r->max_path_depth, "segments of a path");
   limit("--max-segment-repeats", &r->max_segment_repeats,
-        "how often a group of segments may stand in a row");
+        "how often a group of segments may come in a row");
   limit("--max-query-parameters", &r->max_query_parameters, "parts of a query");
   limit("--max-query-bytes", &r->max_query_bytes, "bytes of a query");
   group(app->add_option("--retries", r->retries,

@@ -1,7 +1,7 @@
-// gannet-fakeweb: serves a web that does not exist, says the truth about it,
-// and judges those who crawled it. One function per command; main() is the
-// list of them. Exit codes are the design's: 0 done, 1 failed (or not polite),
-// 2 wrong usage.
+// gannet-fakeweb: serves a web that does not exist, prints the truth about it,
+// and judges crawlers by its log. One function per command; main() is the list
+// of them. Exit codes are the design's: 0 done, 1 failed (or not polite), 2
+// wrong usage.
 #include <fmt/format.h>
 #include <signal.h>
 
@@ -132,7 +132,8 @@ int Serve(const Flags& flags) {
   auto server = Server::Start(web->get(), &clock, flags.server);
   if (!server.ok()) return Fail(server.status());
   if (!flags.ca_out.empty()) {
-    // Before the start is told: who reads that line may read the file.
+    // Written before the start is announced, because readers of that line may
+    // then read the file.
     const auto status = WriteFile(
         flags.ca_out, CertificateMaker((*web)->options().seed).CaPem());
     if (!status.ok()) return Fail(status);
@@ -301,19 +302,21 @@ int Main(int argc, char** argv) {
       ->capture_default_str();
   serve
       ->add_option("--tls-port", flags.server.tls_port,
-                   "serve https there (0: any free one, printed); without it "
+                   "the port for https (0: any free one, printed); without it "
                    "there is no TLS")
       ->type_name("PORT");
   serve
       ->add_option("--ca-out", flags.ca_out,
-                   "write the CA's certificate there (PEM), for a crawler's "
+                   "write the CA's certificate to this file (PEM), for a "
+                   "crawler's "
                    "--ca-file")
       ->type_name("FILE");
-  serve->add_option("--threads", flags.server.threads, "epoll loops")
+  serve->add_option("--threads", flags.server.threads, "how many threads serve")
       ->capture_default_str();
   serve
       ->add_option("--log", flags.server.log_path,
-                   "write each request there (tab-separated), for 'judge'")
+                   "write each request to this file (tab-separated), for "
+                   "'judge'")
       ->type_name("FILE");
   serve
       ->add_option("--change-speed", flags.change_speed,
@@ -370,17 +373,20 @@ int Main(int argc, char** argv) {
           "judge asked.tsv --delay 20ms", [&] { return JudgeLog(flags); });
   judge->add_option("log", flags.log, "what serve --log wrote")->required();
   AddDuration(judge, "--delay", &flags.judge.delay,
-              "wanted between an answer's last byte and the next request");
+              "the least time between an answer's last byte and the next "
+              "request");
   AddDuration(judge, "--crawl-delay-cap", &flags.judge.crawl_delay_cap,
               "the longest Crawl-delay that must be obeyed");
   judge->add_option("--agent", flags.judge.agent, "the product token")
       ->capture_default_str();
-  judge->add_option("--most-listed", flags.judge.most_listed, "of each kind")
+  judge
+      ->add_option("--most-listed", flags.judge.most_listed,
+                   "list at most so many URLs of each kind")
       ->capture_default_str();
   judge->add_flag("--robots-free", flags.judge.robots_free,
                   "do not count requests for robots.txt");
   judge->add_flag("--no-repeats", flags.judge.no_repeats,
-                  "a page asked again after a 200 is a violation");
+                  "a page that is asked for again after a 200 is a violation");
   judge->add_flag("!--not-per-address", flags.judge.per_address,
                   "judge by host only (a crawl through one address)");
   judge->add_flag("--json", flags.json, "print JSON");

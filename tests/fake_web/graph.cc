@@ -29,7 +29,7 @@ bool ParseNumber(const char*& at, const char* end, uint32_t* number) {
   return at > begin && value < 0xffffffff;
 }
 
-// Takes the text in pieces and keeps what is left of the last line.
+// Takes the text in pieces; keeps the beginning of an incomplete line.
 class LineReader {
  public:
   absl::Status Take(std::string_view text) {

@@ -1,4 +1,4 @@
-// Serving a link graph that somebody else recorded.
+// Serving a link graph that another crawler recorded.
 #include "tests/fake_web/graph.h"
 
 #include <gmock/gmock.h>

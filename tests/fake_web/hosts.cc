@@ -15,9 +15,9 @@ namespace {
 
 constexpr double kZipfExponent = 0.9;
 
-// How eight successive hosts are grouped into domains: the first host of each
-// host's domain. Half of the blocks have no shared domain, as on the real web
-// most domains have one host.
+// How eight successive hosts are grouped into domains: for each host, the first
+// host of its domain. Half of the blocks have no shared domain, because on the
+// real web most domains have one host.
 constexpr std::array<std::array<uint8_t, 8>, 8> kGroupings = {{
     {0, 1, 2, 3, 4, 5, 6, 7},
     {0, 1, 2, 3, 4, 5, 6, 7},
@@ -77,8 +77,8 @@ void Hosts::MakeSizes(const WebOptions& options) {
     for (uint32_t rank = 0; rank < hosts; ++rank) sum += size_at(scale, rank);
     return sum;
   };
-  // The largest scale whose sizes do not exceed the pages; the few that are
-  // left over go to the first hosts that may still grow.
+  // Searches the largest scale at which the sizes do not exceed the pages; the
+  // few pages that are left go to the first hosts that may still grow.
   double low = 0;
   double high = 1;
   while (total(high) < options.pages && high < 1e18) high *= 2;
@@ -99,7 +99,7 @@ void Hosts::MakeSizes(const WebOptions& options) {
       ++sum;
     }
   }
-  // A host's number says nothing about its size.
+  // Shuffles, so that a host's number says nothing about its size.
   by_rank_.resize(hosts);
   std::iota(by_rank_.begin(), by_rank_.end(), 0);
   std::sort(by_rank_.begin(), by_rank_.end(), [this](uint32_t a, uint32_t b) {

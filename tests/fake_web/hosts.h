@@ -29,7 +29,8 @@ class Hosts {
     return std::string_view(names_).substr(
         name_starts_[host], name_starts_[host + 1] - name_starts_[host]);
   }
-  // Any case, with or without a port. kNoHost if there is no such host.
+  // `name` may be in any case, with or without a port. kNoHost if there is no
+  // such host.
   uint32_t Find(std::string_view name) const;
 
   uint32_t Pages(uint32_t host) const { return sizes_[host]; }

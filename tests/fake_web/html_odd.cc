@@ -1,6 +1,6 @@
 // Markup that a parser must read as the HTML standard says. Each link leads to
-// one step of its page; a crawler that misses step 5 missed the case beside
-// that number.
+// one step of its page; a crawler that misses step 5 reads the case with that
+// number wrongly.
 #include <fmt/format.h>
 
 #include "tests/fake_web/html_page.h"
@@ -113,7 +113,7 @@ OddCharset EncodeOddCharset(const Ref& ref, std::string* body) {
       insert("<p>\x83\x65\x83\x58\x83\x67</p>\n");
       break;
     case 2: {
-      // Little-endian with a BOM and no other word about it.
+      // Little-endian; only the BOM says so.
       std::string wide = "\xFF\xFE";
       for (const char c : *body) {
         const bool ascii = static_cast<unsigned char>(c) < 0x80;

@@ -76,7 +76,7 @@ void HtmlPages::AppendHead(const Ref& ref, HrefStyle style,
         "<meta http-equiv=Content-Type "
         "content='text/html; charset=Shift_JIS'>\n";
   } else if (ref.id % 5 == 4) {
-    *out += "<meta charset=utf-16>\n";  // A lie: it is UTF-8.
+    *out += "<meta charset=utf-16>\n";  // Wrong on purpose: it is UTF-8.
   }
   *out += "<title>";
   if (ref.kind == Nasty::kScriptTitle) {
@@ -99,7 +99,7 @@ void HtmlPages::AppendHead(const Ref& ref, HrefStyle style,
     *out += "<base href=\"";
     const size_t begin = out->size();
     web_->AppendUrl(ref, out);
-    out->resize(out->size() - 5);  // Without ".html": its steps' directory.
+    out->resize(out->size() - 5);  // Cuts ".html": the directory of its steps.
     *out += "/not-this-segment\">\n";
     EscapeAmpersands(begin, out);
   }
@@ -117,8 +117,8 @@ void HtmlPages::AppendHref(const Ref& from, uint32_t depth, const Link& link,
                            HrefStyle style, std::string* out) const {
   const size_t begin = out->size();
   HrefForm form = link.form;
-  // Mirrors have the same bytes under two paths, and a base changes what
-  // relative means.
+  // No relative links on these pages: mirrors have the same bytes under two
+  // paths, and a base changes what relative links mean.
   if (from.kind != Nasty::kNone && form == HrefForm::kRelative) {
     form = HrefForm::kRooted;
   }
@@ -160,7 +160,7 @@ void HtmlPages::Append(const Ref& ref, uint64_t version, HrefStyle style,
   thread_local Links links;
   links.clear();
   web_->AppendLinks(ref, &links);
-  // Its own buffer and not `out`, whose bytes may move.
+  // A buffer of its own, because the bytes of `out` may move.
   thread_local std::string target;
   target.clear();
   web_->AppendTarget(ref, &target);
@@ -195,7 +195,7 @@ void HtmlPages::Append(const Ref& ref, uint64_t version, HrefStyle style,
       *out += "</li>\n";
     }
   } else {
-    // What AppendOddMarkup wrote are the links to the page's own steps.
+    // AppendOddMarkup has written the links to the page's own steps.
     while (link != links.end() && link->target.kind == ref.kind) ++link;
   }
   *out += "</ul></nav>\n</header>\n<main>\n<h1>";

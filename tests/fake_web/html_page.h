@@ -13,7 +13,7 @@ namespace gannet::fake_web {
 
 enum class HrefStyle {
   kAsServed,
-  kPreview,  // Every link leads to /_web/HOST/..., for people's browsers.
+  kPreview,  // For people's browsers: every link leads to /_web/HOST/...
 };
 
 class HtmlPages {
@@ -40,13 +40,12 @@ class HtmlPages {
   const TextBlocks blocks_;
 };
 
-// The links of kOddLinks and kBrokenHtml and the like, written in their own
-// ways; true if `ref` is such a page and its special links are written.
-// (html_odd.cc)
+// Writes the links of pages with odd markup (kOddLinks, kBrokenHtml, ...).
+// Returns whether `ref` is such a page. (html_odd.cc)
 bool AppendOddMarkup(const Web& web, const Ref& ref, std::string* out);
 
-// Of kCharset pages, the bytes in their charset and what the header says of it;
-// leaves all other pages alone.
+// For kCharset pages, gives the bytes in their charset and what the header says
+// of it; leaves all other pages alone.
 struct OddCharset {
   std::string_view content_type;
   bool is_odd = false;

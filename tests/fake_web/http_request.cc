@@ -23,7 +23,7 @@ std::string_view Trim(std::string_view s) {
   return s;
 }
 
-// "gzip" as a whole coding and not with q=0.
+// Whether gzip is listed as a coding, and not with q=0.
 bool AcceptsGzip(std::string_view value) {
   while (!value.empty()) {
     const size_t comma = value.find(',');
@@ -76,7 +76,7 @@ ParseResult ParseRequest(std::string_view bytes, Request* request,
   const size_t end = bytes.find("\r\n\r\n", begin);
   if (end == bytes.npos) {
     if (bytes.size() - begin > kMostHeadBytes) return ParseResult::kTooLong;
-    // Not even a method: no need to wait for more.
+    // It does not begin with a method, so there is no need to wait for more.
     if (bytes.size() > begin &&
         !absl::ascii_isalpha(static_cast<unsigned char>(bytes[begin])) &&
         bytes[begin] != '\r') {

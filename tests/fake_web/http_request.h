@@ -16,7 +16,7 @@ struct Request {
   std::string_view if_modified_since;
   bool accepts_gzip = false;
   bool keep_alive = true;
-  bool tls = false;  // Known to the connection, not written in the head.
+  bool tls = false;  // Set by the connection; the head does not say it.
 };
 
 enum class ParseResult { kNeedMore, kComplete, kBad, kTooLong };

@@ -38,7 +38,8 @@ class Gaps {
 
  private:
   void Cut() {
-    // By what is missing, so that a Crawl-delay's violations stand out too.
+    // Sorted by how much is missing to the delay, so that violations of a
+    // Crawl-delay come first too.
     std::sort(all_.begin(), all_.end(), [](const Gap& a, const Gap& b) {
       return a.gap - a.wanted < b.gap - b.wanted;
     });

@@ -12,18 +12,16 @@
 //    patience), only it knows when; the answer then ends at its own arrival.
 //  - http and https count together: they are one host, and one address.
 //  - robots.txt is a request like any other (`robots_free` exempts it).
-//  - A connection without a request (a TLS handshake, say) is not counted, nor
-//    are HTTP errors of the
-//    client (400) and the pages for people.
-//  - Crawl-delay: on such a host the delay is the larger of the two
-//  (Crawl-delay
-//    at most `crawl_delay_cap`), except right after robots.txt, where a crawler
-//    may not know it yet.
+//  - A connection without a request (such as a TLS handshake) is not counted,
+//    nor are HTTP errors of the client (400) and the pages for people.
+//  - On a host with a Crawl-delay, the delay is the larger of the two (but the
+//    Crawl-delay counts at most as `crawl_delay_cap`), except right after
+//    robots.txt, when a crawler may not know it yet.
 //  - *Forbidden*: a request that the host's robots.txt does not allow `agent`,
 //    by either scheme: that of http redirects to that of https.
 //  - *Never linked*: URLs that this web does not have (404 of kind `absent`):
-//    the crawler read a link that is not there, or wrote a URL wrongly. The
-//    http form of a URL that an https host has is one of this web.
+//    the crawler has taken something for a link that is none, or changed a URL.
+//    The http form of an https host's URL does belong to this web.
 //  - *Repeats*: the same URL answered 200 in full more than once. Violations
 //    only if `no_repeats`: a recrawl asks again.
 // Thread-safe (a pure function).

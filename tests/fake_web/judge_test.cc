@@ -145,7 +145,7 @@ TEST_F(JudgeTest, CrawlDelayCountsWhereItIsKnown) {
   LogEntry robots = Entry(host, 0, 0, 5);
   robots.target = "/robots.txt";
   robots.kind = Nasty::kRobotsCrawlDelay;
-  // 20 ms after robots.txt will do, then 200 ms are wanted.
+  // After robots.txt 20 ms are enough, and from then on 200 ms.
   const std::vector<LogEntry> log = {robots, Entry(host, 0, 25, 30),
                                      Entry(host, 1, 180, 181)};
   const Verdict verdict = Judge(*web_, log, options_);
@@ -239,7 +239,8 @@ TEST_F(JudgeTest, TheServersOwnLogFileIsJudged) {
   EXPECT_EQ(FormatAddress(log.entries[0].asker), "127.0.0.5");
   EXPECT_EQ(log.options.hosts, 60u);
   const auto web = Web::Create(log.options).value();
-  // One after the other, without a pause: no gap is negative, none is an hour.
+  // Requests came one after the other without a pause: no gap is negative, and
+  // none is as long as an hour.
   EXPECT_TRUE(Judge(*web, log.entries, {.delay = absl::ZeroDuration()}).ok());
   const Verdict verdict = Judge(*web, log.entries, {.delay = absl::Hours(1)});
   EXPECT_EQ(verdict.too_early_on_host, 3u);
@@ -247,7 +248,7 @@ TEST_F(JudgeTest, TheServersOwnLogFileIsJudged) {
   EXPECT_EQ(verdict.repeats, 1u);
 }
 
-TEST(RequestLogTest, ALineOfBeforeTlsIsReadAsHttp) {
+TEST(RequestLogTest, ALineWithoutASchemeIsReadAsHttp) {
   LogEntry entry;
   entry.tls = true;
   std::string line;

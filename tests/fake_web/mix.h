@@ -1,7 +1,7 @@
 // The fake web's only source of chance: hashes of numbers. A page's words,
 // links and faults are hashes of (seed, host, page), so that every page can be
-// made alone, in any order, by any thread, and is the same each time. No
-// generator with a state is used anywhere. Thread-safe (pure functions).
+// made by itself, in any order, by any thread, and is the same each time. There
+// is no random generator with a state. Thread-safe (pure functions).
 #pragma once
 
 #include <cstdint>

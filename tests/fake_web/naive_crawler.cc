@@ -316,7 +316,7 @@ std::string NaiveCrawler::Visit(const std::string& url,
   }
   const auto tags = response.headers.equal_range("x-robots-tag");
   for (auto tag = tags.first; tag != tags.second; ++tag) {
-    // "otherbot: nofollow" is for somebody else.
+    // "otherbot: nofollow" is for another crawler.
     const bool mine = tag->second.find(':') == std::string::npos;
     if (mine && HasWord(tag->second, "nofollow")) return "fetched";
   }
@@ -333,7 +333,7 @@ std::string NaiveCrawler::Visit(const std::string& url,
 
 std::map<std::string, std::string> NaiveCrawler::Crawl(
     std::vector<std::string> seeds) {
-  // For its limits on URLs only; needs no web.
+  // Used only for its limits on URLs, which need no web.
   const Truth limits(nullptr, rules_);
   std::map<std::string, std::string> outcomes;
   std::set<std::string> known;

@@ -1,7 +1,8 @@
-// A crawler as simple as can be, to judge the ground truth by: one URL at a
-// time, over the network, with its own reading of HTML and URLs. It shares only
-// the reading of robots.txt's text with the fake web (which robots_rules_test
-// checks against strangers' cases). Not thread-safe.
+// A crawler as simple as possible, which checks the ground truth: one URL at a
+// time, over the network, with its own reading of HTML and URLs. It shares two
+// things with the fake web: the reading of robots.txt's text (which
+// robots_rules_test checks with other projects' cases), and the truth's limits
+// on URLs (which truth_test checks one by one). Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -35,11 +36,11 @@ class NaiveCrawler {
   uint64_t requests() const { return requests_; }
 
  private:
-  // `origin`: scheme and host. Null if nobody can be talked to there.
+  // `origin`: scheme and host. Null if no server answers there.
   const RobotsRules* RobotsOf(const std::string& origin);
-  // nullopt if no connection, or no TLS, came about.
+  // nullopt if the connection or the TLS handshake failed.
   std::optional<WireResponse> Ask(const std::string& url);
-  // Returns the outcome and adds what is found.
+  // Returns the outcome, and adds the URLs that it finds to `found`.
   std::string Visit(const std::string& url, std::vector<std::string>* found);
 
   const uint16_t port_;

@@ -14,8 +14,8 @@
 
 namespace gannet::fake_web {
 
-// Stored on disk by name only. New kinds go to the end all the same: a page's
-// hash holds the number of its kind, so other numbers would make other pages.
+// Stored on disk by name only. Still, new kinds must go to the end: a page's
+// hash uses the number of its kind, so other numbers would make other pages.
 enum class Nasty : uint8_t {
   kNone,  // An ordinary page.
   // How a host's robots.txt is.
@@ -71,7 +71,7 @@ enum class Nasty : uint8_t {
   kCanonical,
   // Ordinary pages change with time.
   kChanges,
-  // Never asked for by name.
+  // These cannot be asked for by name.
   kPlain,   // A page of the /odd/ part with nothing wrong.
   kImage,   // /static/img/...
   kStyle,   // /static/css/site.css

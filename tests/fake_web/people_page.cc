@@ -1,6 +1,6 @@
-// What a person sees who opens the server in a browser. Host names that are
-// not of the web get this page, so that http://127.0.0.1:PORT/ explains itself;
-// crawlers are kept out by robots.txt.
+// The page that people see when they open the server in a browser. Unknown host
+// names get it, so that http://127.0.0.1:PORT/ explains itself; robots.txt
+// keeps crawlers out.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ std::string PreviewLink(const Web& web, const Ref& ref) {
   return fmt::format("<a href=\"{}{}\">{}</a>", kPreview, url, url);
 }
 
-// As --connect-to has them: "8080", or "8080,8443" with TLS.
+// The ports as --connect-to takes them: "8080", or "8080,8443" with TLS.
 std::string Ports(std::string_view asked_host, uint16_t port,
                   uint16_t tls_port) {
   if (tls_port != 0) return fmt::format("{},{}", port, tls_port);
@@ -104,7 +104,7 @@ std::string HelpPage(const Web& web, const std::string& ports, bool tls) {
   return page;
 }
 
-// An odd page does its odd thing only to crawlers; a person is told of it.
+// Odd pages behave oddly only to crawlers; people see a page that explains it.
 std::string OddPreview(const Web& web, const Ref& ref) {
   std::string page = fmt::format(
       "<!DOCTYPE html>\n<meta charset=\"utf-8\"><title>{0}</title>\n"

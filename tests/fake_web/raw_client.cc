@@ -43,7 +43,7 @@ TlsTrust::TlsTrust(const std::string& ca_pem)
   if (ca != nullptr) {
     X509_STORE_add_cert(SSL_CTX_get_cert_store(context_.get()), ca.get());
   }
-  // As browsers and curl; OpenSSL alone would try older ones.
+  // As in browsers and curl; OpenSSL by default allows older versions.
   SSL_CTX_set_min_proto_version(context_.get(), TLS1_2_VERSION);
   SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER, nullptr);
 }
@@ -102,7 +102,7 @@ Handshake RawClient::StartTls(const TlsTrust& trust, const std::string& host) {
 
 bool RawClient::Send(std::string_view bytes) {
   while (tls_ != nullptr && !bytes.empty()) {
-    // Requests are small: a socket that takes no more is a failure.
+    // Requests are so small that a full socket buffer means a failure.
     const int n =
         SSL_write(tls_.get(), bytes.data(), static_cast<int>(bytes.size()));
     if (n <= 0) return false;

@@ -1,6 +1,6 @@
-// A blocking HTTP client for tests that must see the bytes as they are: it
-// sends what it is told, over TLS if asked to, and says exactly how the answer
-// ended. Not thread-safe.
+// A blocking HTTP client for tests that must see the raw bytes: it sends what
+// it is told, over TLS if asked to, and reports exactly how the answer ended.
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace gannet::fake_web {
 
 enum class WireEnd {
   kWhole,     // As long as its Content-Length says, or closed without one.
-  kCutShort,  // Closed before that.
+  kCutShort,  // Closed before its Content-Length was reached.
   kReset,     // RST.
-  kTimedOut,  // Silence.
+  kTimedOut,  // The server was silent for too long.
   kTooLong,   // More bytes than the client wants.
   kNotHttp,   // No status line.
 };
@@ -48,7 +48,7 @@ struct Handshake {
   enum class End {
     kDone,
     kNotTrusted,  // `verify_error` says why.
-    kRefused,     // By the server's alert, or what it sent is no TLS.
+    kRefused,     // By the server's alert, or what it sent is not TLS.
     kClosed,
     kTimedOut,
   };
@@ -68,14 +68,15 @@ class RawClient {
   RawClient& operator=(const RawClient&) = delete;
 
   bool connected() const { return fd_ >= 0; }
-  // Everything after this goes through TLS. The certificate must be trusted,
-  // and good for `host`, which is sent as SNI unless it is empty.
+  // Makes the handshake; everything after it goes through TLS. The certificate
+  // must be trusted, and good for `host`, which is sent as SNI unless it is
+  // empty.
   Handshake StartTls(const TlsTrust& trust, const std::string& host);
   SSL* tls() const { return tls_.get(); }  // Null before StartTls.
   bool Send(std::string_view bytes);
   // Reads one response. HEAD responses have no body.
   WireResponse Read(bool head_only = false);
-  // Everything until the server closes or falls silent.
+  // Reads until the server closes or falls silent.
   std::string ReadAll();
 
   // Sends a GET on this connection and reads the response.
@@ -83,9 +84,9 @@ class RawClient {
                    std::string_view more_headers = "");
 
   absl::Duration silence = absl::Seconds(5);  // Then kTimedOut.
-  // Called once the server has been silent for so long, before giving up. If it
-  // returns after the server did something else, the silence is meant, and not
-  // the sleep of a busy machine.
+  // Called after `silence`, before giving up. If it first makes the server do
+  // something else, the silence is on purpose and the server is not just slow
+  // on a busy machine.
   std::function<void()> before_giving_up;
   size_t most_head = 256 * 1024;
   size_t most_body = 8 << 20;
@@ -102,13 +103,13 @@ class RawClient {
   std::string in_;
 };
 
-// Where https URLs are asked for.
+// The server's port for https URLs, and the CA to trust.
 struct TlsTarget {
   uint16_t port = 0;
   std::string ca_pem;
 };
 
-// One GET on its own connection.
+// Sends one GET on a connection of its own.
 WireResponse Fetch(uint16_t port, std::string_view host,
                    std::string_view target, std::string_view more_headers = "");
 

@@ -11,14 +11,13 @@
 //
 // arrival_ns: the monotonic clock when the request's head was complete.
 // end_ns: the same clock just before the last bytes were given to the kernel
-//   (before, so that the asker cannot have seen them earlier).
-// address: the server's, of 127.0.0.0/8, that was connected to; asker: the
-//   client's. bytes: head and body, as far as the kernel took them.
-// kind: nasty.h. end: `whole`, `aborted` (the asker left first), or what the
-//   server did on purpose: `reset`.
-// scheme: `http` or `https`, by the port that was asked; logs of before TLS do
-//   not have it, and are read as http. Handshakes without a request are not
-//   logged.
+//   (so that the asker cannot have seen them earlier).
+// address: the one of 127.0.0.0/8 that the asker connected to; asker: its own.
+//   bytes: head and body, as far as the kernel took them.
+// kind: of nasty.h. end: `whole`, `aborted` (the asker left first), or `reset`
+//   (by the server, on purpose).
+// scheme: `http` or `https`, by the port that was asked; older logs do not have
+//   it, and are read as http. Handshakes without a request are not logged.
 // Control characters and spaces in what was asked are written as %XX.
 #pragma once
 
@@ -66,11 +65,12 @@ struct LogFile {
   static absl::StatusOr<LogFile> Read(const std::string& path);
 };
 
-// Takes entries from several threads; keeps them, writes them, or neither.
-// Thread-safe.
+// Takes entries from several threads; keeps them in memory, writes them to a
+// file, both, or neither. Thread-safe.
 class RequestLog {
  public:
-  // `path` empty: no file. kPermissionDenied and the like if it cannot be made.
+  // `path` empty: no file. Returns kPermissionDenied or another error if the
+  // file cannot be made.
   static absl::StatusOr<std::unique_ptr<RequestLog>> Open(
       const std::string& path, const WebOptions& options, bool keep);
   ~RequestLog();

@@ -1,4 +1,4 @@
-// Ordinary answers. What is wrong on purpose is in responder_odd.cc.
+// Ordinary answers. Those that are wrong on purpose are in responder_odd.cc.
 #include "tests/fake_web/responder.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace gannet::fake_web {
 namespace {
 
-// Fast enough for the common level; pages are made per request.
+// The fastest level, because pages are made and compressed for each request.
 constexpr int kGzipLevel = 1;
 
 void Gzip(std::string* body) {
@@ -209,7 +209,8 @@ void Responder::RespondHtml(const Request& request, const Ref& ref,
     fmt::format_to(std::back_inserter(headers),
                    "ETag: {}\r\nLast-Modified: {}\r\n", etag, modified);
     // RFC 9110, 13.2.2: If-Modified-Since counts only without If-None-Match.
-    // A date that is not exactly ours is answered in full, as servers may.
+    // A date that is not exactly the page's is answered in full, as servers
+    // may.
     const bool same = !request.if_none_match.empty()
                           ? request.if_none_match == etag
                           : request.if_modified_since == modified;

@@ -1,6 +1,6 @@
-// Decides what a request is answered with: the bytes, and how they are sent
-// (late, slowly, without end, cut off). Knows HTTP but no sockets; the server
-// does the sending. Thread-safe.
+// Decides how a request is answered: the bytes, and how they are sent (late,
+// slowly, without end, cut off). Knows HTTP but no sockets; the server does the
+// sending. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ enum class ReplyEnd : uint8_t {
   kKeepAlive,
   kClose,
   kReset,    // RST instead of FIN.
-  kStall,    // Nothing, until the asker gives up.
+  kStall,    // Silence, until the asker gives up.
   kEndless,  // `endless` again and again, until the asker gives up.
 };
 
@@ -33,7 +33,7 @@ struct Reply {
   int status = 0;  // 0 if no status line is sent.
   Nasty kind = Nasty::kNone;
   ReplyEnd end = ReplyEnd::kKeepAlive;
-  absl::Duration delay;  // Before the first byte.
+  absl::Duration delay;  // How long to wait before the first byte.
   absl::Duration drip;   // If not zero, the bytes are spread over this time.
   std::string_view endless;
 
@@ -56,13 +56,13 @@ class Responder {
   // `asker`: IPv4 address, host byte order. `reply` is cleared first.
   void Respond(const Request& request, uint32_t asker, Reply* reply)
       ABSL_LOCKS_EXCLUDED(mu_);
-  // To bytes that are no request, or one with too long a head.
+  // Answers bytes that are not a request, or a request with too long a head.
   static void RespondBad(ParseResult why, Reply* reply);
 
   const Web& web() const { return *web_; }
 
-  // What the page for people says; without TLS it says the port that was asked.
-  // REQUIRES: nobody calls Respond yet.
+  // The ports that the page for people names; without TLS it names the port
+  // that was asked. REQUIRES: no thread calls Respond yet.
   void set_ports(uint16_t port, uint16_t tls_port) {
     port_ = port;
     tls_port_ = tls_port;
@@ -77,10 +77,10 @@ class Responder {
   void RespondHtml(const Request& request, const Ref& ref,
                    std::string_view extra_headers, Reply* reply);
   void RespondNonHtml(const Ref& ref, Reply* reply);
-  // For people: unknown hosts, /_web/HOST/PATH. (people_page.cc)
+  // Answers people: for unknown hosts and /_web/HOST/PATH. (people_page.cc)
   void RespondPerson(const Request& request, Reply* reply);
 
-  // How often `ref` was asked for before.
+  // Counts a request; returns how often `ref` was asked for before.
   uint32_t CountTry(const Ref& ref) ABSL_LOCKS_EXCLUDED(mu_);
 
   const Web* const web_;
@@ -90,7 +90,7 @@ class Responder {
   uint16_t tls_port_ = 0;  // 0: none.
 
   storage::Mutex mu_;
-  // Only of pages that recover after some tries.
+  // Has only pages that recover after some tries.
   absl::flat_hash_map<Ref, uint32_t> tries_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -1,4 +1,4 @@
-// Answers that are wrong on purpose; nasty.cc says in a line what each is.
+// Answers that are wrong on purpose; nasty.cc describes each in a line.
 #include <fmt/format.h>
 #include <zlib.h>
 
@@ -18,8 +18,8 @@ constexpr size_t kBombBlock = size_t{1} << 20;
 
 // One gzip member (RFC 1952): a small page, then spaces. After a full flush
 // deflate starts afresh on a byte boundary, so a block of spaces is compressed
-// once and repeated: making the bomb takes milliseconds, not a second in which
-// nobody would be served.
+// once and repeated: making the bomb takes milliseconds instead of a second, in
+// which the thread would serve no other request.
 std::string MakeBomb() {
   z_stream stream = {};
   deflateInit2(&stream, 9, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY);
@@ -74,7 +74,7 @@ std::string_view EndlessChunk() {
   return chunk;
 }
 
-// Writes head and body by hand, where WriteReply would write a true length.
+// Writes head and body as they are, for answers with a wrong Content-Length.
 void WriteRaw(int status, std::string_view head, std::string_view body,
               Reply* reply) {
   reply->status = status;
@@ -212,7 +212,7 @@ void Responder::RespondHostile(const Ref& ref, Reply* reply) {
       break;
     case Nasty::kReset:
       reply->end = ReplyEnd::kReset;
-      if (ref.id % 2 == 0) break;  // Without a byte.
+      if (ref.id % 2 == 0) break;  // Resets without sending a byte.
       WriteRaw(200,
                fmt::format("{}Content-Length: {}\r\n", kOkHtml, body.size()),
                body.substr(0, body.size() / 2), reply);

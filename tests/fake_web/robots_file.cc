@@ -24,7 +24,7 @@ constexpr std::string_view kGroups =
     "User-agent: *\nDisallow: /\n\n"
     "User-agent: gannet/2.0\nAllow: /private/open/\n";
 
-// Rules, 520 KiB of comments, and more rules which close the host.
+// Rules, then 520 KiB of comments, then rules that would close the host.
 std::string Huge() {
   std::string text(kRules);
   for (int line = 0; text.size() < 520 * 1024; ++line) {
@@ -40,7 +40,7 @@ std::string Garbage(uint64_t hash) {
   std::string text;
   for (int i = 0; i < 4096; ++i) {
     const uint64_t byte = Mix(hash, i) & 0xff;
-    // No colon: a line of garbage shall not be a rule by chance.
+    // No colons, so that no line of garbage is a rule by chance.
     text.push_back(byte == ':' ? '\0' : static_cast<char>(byte));
   }
   return text + "\n<!DOCTYPE html><html><title>Not found</title></html>\n";
@@ -84,7 +84,7 @@ RobotsFile RobotsFileOf(const Web& web, uint32_t host,
       break;
     case Nasty::kRobotsForbidden:
       file.status = 403;
-      file.text = "User-agent: *\nDisallow: /\n";  // Not to be read.
+      file.text = "User-agent: *\nDisallow: /\n";  // Must be ignored.
       break;
     case Nasty::kRobotsError:
       file.status = 500;

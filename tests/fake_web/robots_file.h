@@ -1,5 +1,5 @@
-// The robots.txt of each host of a fake web: how it is answered, and what a
-// crawler that read it may ask for. Thread-safe.
+// The robots.txt of each host of a fake web: how it is answered, and what it
+// allows a crawler to ask for. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace gannet::fake_web {
 struct RobotsFile {
   int status = 200;
   std::string text;   // The body, or for a redirect its target.
-  bool slow = false;  // Sent over options.slow.
+  bool slow = false;  // Sending takes options.slow.
   Nasty kind = Nasty::kRobots;
 };
 
@@ -25,7 +25,7 @@ RobotsFile RobotsFileOf(const Web& web, uint32_t host, std::string_view target);
 // Is `target` a robots file's address?
 bool IsRobotsTarget(std::string_view target);
 
-// What RFC 9309 makes of it, redirects and errors included.
+// The rules that follow from it by RFC 9309, redirects and errors included.
 RobotsRules RobotsRulesOf(const Web& web, uint32_t host,
                           std::string_view agent);
 

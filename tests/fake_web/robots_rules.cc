@@ -20,8 +20,8 @@ bool IsHex(char c) {
   return absl::ascii_isxdigit(static_cast<unsigned char>(c));
 }
 
-// RFC 9309, 2.2.2: a pattern's octets outside ASCII stand for their
-// percent-encoding, as a canonical URL has them.
+// RFC 9309, 2.2.2: a pattern's octets outside ASCII match their
+// percent-encoding, which canonical URLs have.
 std::string AsInUrls(std::string_view pattern) {
   static constexpr char kHex[] = "0123456789ABCDEF";
   std::string out;
@@ -81,7 +81,7 @@ RobotsRules RobotsRules::ForbidAll() {
 
 RobotsRules RobotsRules::Parse(std::string_view text, std::string_view agent) {
   text = text.substr(0, kMostBytes);
-  // A BOM that lost bytes on its way is still no part of the first key.
+  // Even an incomplete BOM is not part of the first key.
   for (const char byte : {'\xEF', '\xBB', '\xBF'}) {
     if (!text.empty() && text[0] == byte) text.remove_prefix(1);
   }

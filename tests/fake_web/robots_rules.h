@@ -7,10 +7,9 @@
 // user-agent lines and the rules after them; groups of the same agent are
 // merged; an agent without a group of its own obeys '*'. The longest pattern
 // wins, Allow on a tie; '*' stands for any bytes and a final '$' for the end.
-// A pattern's non-ASCII octets are percent-encoded; targets are taken as
-// canonical. That /robots.txt itself is always allowed is the caller's to know.
-// Crawl-delay (not in the RFC) is read as a number of seconds. Immutable, so
-// thread-safe.
+// A pattern's non-ASCII octets are percent-encoded; targets must be canonical.
+// Callers must know that /robots.txt itself is always allowed. Crawl-delay (not
+// in the RFC) is read as a number of seconds. Immutable, so thread-safe.
 #pragma once
 
 #include <optional>

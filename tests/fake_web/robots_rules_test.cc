@@ -1,4 +1,4 @@
-// The truth's reading of robots.txt, against RFC 9309 and strangers' cases.
+// The truth's reading of robots.txt, by RFC 9309 and other projects' cases.
 #include "tests/fake_web/robots_rules.h"
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ std::string TextOf(const nlohmann::json& value) {
   return bytes;
 }
 
-TEST(RobotsRulesTest, AgreesWithAllStandardCasesOfStrangers) {
+TEST(RobotsRulesTest, AgreesWithAllStandardCasesOfOtherProjects) {
   GANNET_READ_OR_SKIP(cases, "robots/rfc9309-cases.json");
   int checked = 0;
   for (const auto& test : nlohmann::json::parse(cases)) {

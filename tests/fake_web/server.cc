@@ -16,7 +16,7 @@
 namespace gannet::fake_web {
 namespace {
 
-// Every connection is a descriptor; take as many as we may.
+// Raises the limit as far as allowed: every connection needs a descriptor.
 void RaiseDescriptorLimit() {
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -32,8 +32,8 @@ absl::StatusOr<int> Listen(const char* flag, uint16_t port, uint16_t* chosen) {
   }
   const int on = 1;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  // Keeps other machines out in the kernel. Old kernels allow it to root only;
-  // then AcceptOne's check stands alone.
+  // Lets the kernel keep other machines out. Old kernels allow this to root
+  // only; then there is only AcceptOne's check.
   setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 2);
   sockaddr_in address = {};
   address.sin_family = AF_INET;

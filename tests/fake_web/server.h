@@ -25,22 +25,22 @@
 namespace gannet::fake_web {
 
 struct ServerOptions {
-  uint16_t port = 0;  // 0: any free one.
+  uint16_t port = 0;  // 0: any free port.
   // The port for https; 0: any free one. A web with https hosts needs it.
   std::optional<uint16_t> tls_port = std::nullopt;
   int threads = 1;
   std::string log_path = "";  // Empty: no file.
-  bool keep_log = false;  // Server::Log() needs it; takes memory per request.
+  bool keep_log = false;      // For Server::Log(); takes memory per request.
 };
 
-// Numbers since the start.
+// Counts since the start.
 struct Served {
   uint64_t connections = 0;
   uint64_t requests = 0;
   uint64_t bytes = 0;
   // By Nasty: requests, and for the TLS kinds ClientHellos.
   std::vector<uint64_t> by_kind;
-  std::vector<uint64_t> by_status;  // By hundreds: [2] is 2xx, [0] no status.
+  std::vector<uint64_t> by_status;  // [2] is 2xx, ...; [0]: no status line.
 };
 
 class TlsServer;
@@ -68,11 +68,11 @@ class Server {
   absl::Status Stop();
 
   Served served() const;
-  // What was asked, by end of answer; options.keep_log must be set. An entry
-  // may come a moment after the asker has the last byte; after Stop() all are
-  // there.
+  // What was asked, in the order in which answers ended. REQUIRES:
+  // options.keep_log. An entry may come a moment after the asker has the last
+  // byte; after Stop() all are there.
   std::vector<LogEntry> Log() const { return log_->Entries(); }
-  // Gives the log file what is buffered.
+  // Writes what is buffered to the log file.
   absl::Status FlushLog() { return log_->Flush(); }
 
  private:

@@ -1,4 +1,4 @@
-// What goes over the wire: HTTP done right, and each nasty thing as announced.
+// What goes over the wire: correct HTTP, and each nasty kind as described.
 #include "tests/fake_web/server.h"
 
 #include <arpa/inet.h>
@@ -22,7 +22,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-// 0 if it is not one whole gzip member.
+// The size of the content; 0 if it is not one whole gzip member.
 size_t UnpackedSize(std::string_view bytes) {
   z_stream stream = {};
   inflateInit2(&stream, 15 + 16);
@@ -133,7 +133,7 @@ TEST_F(ServerTest, AbsoluteFormPortsCapitalsAndHeadAreUnderstood) {
   client.Send(fmt::format("HEAD / HTTP/1.1\r\nHost: {}\r\n\r\n", host));
   const WireResponse head = client.Read(/*head_only=*/true);
   EXPECT_EQ(head.Header("content-length"), std::to_string(plain.size()));
-  EXPECT_EQ(client.Get(host, "/").body, plain);  // No body in between.
+  EXPECT_EQ(client.Get(host, "/").body, plain);  // The HEAD had no body.
 }
 
 TEST_F(ServerTest, ThreadsMakeNoDifferenceToTheBytes) {
@@ -235,7 +235,7 @@ TEST_F(ServerTest, AnAddressThatIsNotLoopbackIsNotServed) {
   const std::string address = OtherAddress();
   if (address.empty()) GTEST_SKIP() << "this machine has only loopback";
   RawClient client(server_->port(), address);
-  if (!client.connected()) return;  // Refused by the kernel: better still.
+  if (!client.connected()) return;  // The kernel refused it: even better.
   client.Send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
   EXPECT_EQ(client.ReadAll(), "");
 }
@@ -400,7 +400,7 @@ TEST_F(ServerTest, HostileAnswersDoWhatTheySay) {
 
   ASSERT_TRUE(server_->Stop().ok());
   for (const LogEntry& entry : server_->Log()) {
-    // The kernel may have taken all of the headers before the asker left.
+    // The kernel may have taken all headers before the asker left: no abort.
     if (entry.kind == Nasty::kHugeHeaders) continue;
     const bool left =
         entry.kind == Nasty::kStall || entry.kind == Nasty::kEndless;

@@ -1,4 +1,4 @@
-// The bytes of one accepted connection, in the clear (here) or inside TLS
+// The bytes of one accepted connection, plain (here) or inside TLS
 // (tls_server.h), so that Connection need not know which. Never blocks. Used by
 // one thread only.
 #pragma once
@@ -27,7 +27,7 @@ class Stream {
 
 class PlainStream final : public Stream {
  public:
-  // `fd` stays the caller's.
+  // The caller still owns `fd`.
   explicit PlainStream(int fd) : fd_(fd) {}
 
   ssize_t Receive(char* buffer, size_t size) override {

@@ -11,7 +11,7 @@
 namespace gannet::fake_web {
 namespace {
 
-// As ALPN writes it: its length, then the name.
+// In ALPN's format: the name's length, then the name.
 constexpr std::string_view kHttp11 = "\x08http/1.1";
 
 constexpr std::string_view kPlainHttp =
@@ -42,8 +42,8 @@ class TlsStream final : public Stream {
   }
 
   ssize_t Send(const char* bytes, size_t size) override {
-    // OpenSSL refuses to write nothing, and would write no more than a record
-    // (16 KiB) at a time anyway.
+    // OpenSSL refuses to write zero bytes, and writes at most one record (16
+    // KiB) at a time anyway.
     ERR_clear_error();
     const size_t most = size_t{1} << 30;
     return Result(
@@ -144,7 +144,7 @@ TlsServer::TlsServer(const Web* web)
   SSL_CTX_set_mode(c, SSL_MODE_ENABLE_PARTIAL_WRITE |
                           SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                           SSL_MODE_RELEASE_BUFFERS);
-  // One recv for a record instead of two.
+  // Makes one recv per record instead of two.
   SSL_CTX_set_read_ahead(c, 1);
   SSL_CTX_use_certificate(c, certificates_.DefaultCertificate().get());
   SSL_CTX_use_PrivateKey(c, certificates_.host_key());
@@ -170,14 +170,14 @@ int TlsServer::OnClientHello(SSL* ssl, int*, void* server) {
     return SSL_CLIENT_HELLO_RETRY;
   }
   if (kind == Nasty::kTlsOldProtocol) {
-    // These versions sign with SHA-1, which OpenSSL 3 does at level 0 only.
+    // These versions sign with SHA-1, which OpenSSL 3 allows at level 0 only.
     SSL_set_security_level(ssl, 0);
     SSL_set_min_proto_version(ssl, TLS1_VERSION);
     SSL_set_max_proto_version(ssl, TLS1_1_VERSION);
   }
   const OpensslPtr<X509> certificate =
       self->certificates_.Certificate(self->web_->hosts().Name(host), kind);
-  // The key is the default certificate's: it stays.
+  // All certificates have the same key, so that only the certificate is set.
   return SSL_use_certificate(ssl, certificate.get()) == 1
              ? SSL_CLIENT_HELLO_SUCCESS
              : SSL_CLIENT_HELLO_ERROR;

@@ -27,8 +27,8 @@ class TlsServer {
   TlsServer(const TlsServer&) = delete;
   TlsServer& operator=(const TlsServer&) = delete;
 
-  // `fd` stays the caller's. The handshake is made by the first calls of
-  // Receive. The stream must not outlive this.
+  // The caller still owns `fd`. The first calls of Receive make the handshake.
+  // The stream must not outlive this.
   std::unique_ptr<Stream> Accept(int fd);
 
   const CertificateMaker& certificates() const { return certificates_; }

@@ -1,4 +1,4 @@
-// What goes over the wire of the TLS port, and the plain port of https hosts.
+// What goes over the TLS port, and over the plain port of https hosts.
 #include "tests/fake_web/tls_server.h"
 
 #include <fmt/format.h>
@@ -182,7 +182,7 @@ TEST_F(TlsServerTest, NastyCertificatesAreRefusedForTheReasonThatTheyName) {
             1u);
 }
 
-TEST_F(TlsServerTest, AStalledHandshakeIsMetWithSilence) {
+TEST_F(TlsServerTest, AHostThatStallsTheHandshakeStaysSilent) {
   Start("tls", 1);
   const std::string host = Host(HostWith(Nasty::kTlsStall));
   RawClient client(server_->tls_port());
@@ -191,7 +191,7 @@ TEST_F(TlsServerTest, AStalledHandshakeIsMetWithSilence) {
   EXPECT_EQ(client.StartTls(*trust_, host).end, End::kTimedOut);
 }
 
-TEST_F(TlsServerTest, AnOldProtocolIsSpokenToThoseWhoStillDo) {
+TEST_F(TlsServerTest, AnOldProtocolIsSpokenToClientsThatAllowIt) {
   Start("tls", 1);
   const uint32_t host = HostWith(Nasty::kTlsOldProtocol);
   const Handshake refused = Shake(host);
@@ -202,7 +202,7 @@ TEST_F(TlsServerTest, AnOldProtocolIsSpokenToThoseWhoStillDo) {
     SSL_CTX_set_min_proto_version(trust_->context(), version);
     SSL_CTX_set_max_proto_version(trust_->context(), version);
     EXPECT_EQ(GetTls(Host(host), "/").status, 200);
-    EXPECT_EQ(Shake(0).end, End::kRefused);  // All other hosts do not.
+    EXPECT_EQ(Shake(0).end, End::kRefused);  // Other hosts refuse it.
   }
 }
 
@@ -211,7 +211,7 @@ TEST_F(TlsServerTest, PlainHttpAnswersTheClientHelloWithText) {
   const std::string host = Host(HostWith(Nasty::kTlsPlainHttp));
   RawClient client(server_->tls_port());
   EXPECT_EQ(client.StartTls(*trust_, host).end, End::kRefused);
-  // The same ClientHello by hand, to see the bytes.
+  // Sends the same ClientHello by hand, to see the bytes of the answer.
   SSL* ssl = SSL_new(trust_->context());
   SSL_set_tlsext_host_name(ssl, host.c_str());
   SSL_set_bio(ssl, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
@@ -256,7 +256,7 @@ TEST_F(TlsServerTest, GarbageInPlaceOfAHandshakeIsNeverFatal) {
     client.Send(bytes);
     client.ReadAll();
   }
-  // No SNI, and a name that is nobody's: the default certificate.
+  // Without SNI, and for an unknown name: the default certificate.
   for (const std::string name : {"", "localhost"}) {
     RawClient client(server_->tls_port());
     ASSERT_EQ(client.StartTls(*trust_, name).end, End::kDone);

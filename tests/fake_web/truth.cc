@@ -27,8 +27,8 @@ std::vector<std::string_view> SegmentsOf(std::string_view path) {
   return segments;
 }
 
-// The most times in a row that any group of up to eight segments stands in the
-// path. Tries every group at every place: slow, and plain to see.
+// The most times in a row that any group of up to eight segments is in the
+// path. Tries every group at every place, which is slow but obvious.
 size_t MostRepeats(const std::vector<std::string_view>& segments) {
   size_t most = segments.empty() ? 0 : 1;
   for (size_t length = 1; length <= 8; ++length) {

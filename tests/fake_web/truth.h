@@ -2,29 +2,28 @@
 // the seeds and runs until nothing is left, and how each URL ends.
 //
 // The rules, exactly:
-//  1. A found URL is *accepted* if it passes the URL-only limits below; one
-//  that
-//     does not is as if it had not been found. Limits apply to seeds, links and
-//     redirect targets alike. Limits (those of storage/url's filter, but read
-//     for themselves): `max_url_bytes` of the whole URL; `max_query_bytes`
+//  1. A found URL is *accepted* if it passes the limits on URLs; any other is
+//     treated as if it had not been found. They apply to seeds, links and
+//     redirect targets alike. The limits are those of storage/url's filter, but
+//     implemented anew: `max_url_bytes` of the whole URL; `max_query_bytes`
 //     after the '?'; `max_query_parameters`, its '&'-separated parts;
 //     `max_path_depth`, the path's non-empty segments; `max_segment_repeats`,
-//     how often a group of one to eight segments may stand in a row: with two,
+//     how often a group of one to eight segments may come in a row: with two,
 //     /a/b/a/b passes and /a/b/a/b/a/b does not. 0 switches a limit off.
 //  2. Every URL of a host whose TLS is nasty is *failed*: no handshake
-//     succeeds, so nothing is asked for, robots.txt neither. Of the others, an
-//     accepted URL that the host's robots.txt forbids to `agent` is *blocked*,
-//     and never asked for. RFC 9309: 4xx allows all, 5xx forbids all, up to
-//     five redirects are followed, 500 KiB are read. The robots.txt of an https
-//     host's http form redirects to that of https (one redirect more, at most
-//     four in all), so both forms of a URL have the same rules.
+//     succeeds, so nothing is asked for, not even robots.txt. On other hosts,
+//     an accepted URL that robots.txt forbids to `agent` is *blocked*, and
+//     never asked for. RFC 9309: 4xx allows all, 5xx forbids all, up to five
+//     redirects are followed, 500 KiB are read. The http robots.txt of an https
+//     host redirects to the https one (one redirect more, at most four in all),
+//     so both forms of a URL have the same rules.
 //  3. Otherwise it is asked for, again after a refusal, up to `retries` times
 //     more. 301, 302, 303, 307, 308: *moved*, and the target is a found URL
 //     like any other. 404, 410: *gone*. 200 with a whole body: *fetched*.
 //     500 to the end, resets, garbage, a body cut short or stalled, and headers
-//     beyond all limits: *failed*. Endless bodies and gzip bombs are what
-//     `truncated` says (a crawler may keep the first part or drop it; there are
-//     no links in them either way).
+//     beyond all limits: *failed*. Endless bodies and gzip bombs have the
+//     outcome that `truncated` says (a crawler may keep the first part or drop
+//     it; there are no links in them either way).
 //  4. The links of a fetched page are found URLs if it is HTML by its
 //     Content-Type, unless <meta name=robots> or X-Robots-Tag (for all agents)
 //     says nofollow. Links: a and area; iframe and frame if `follow_frames`;
@@ -32,9 +31,9 @@
 //     rel=canonical never counts. rel=nofollow links are not followed.
 //     noindex changes nothing.
 //
-// What the order of the crawl could change (pages per host, rounds, depth,
-// redirects in a row under 5) is no part of it: switch such limits off.
-// Not thread-safe: it remembers robots rules.
+// The truth has no limits whose effect depends on the order of the crawl (pages
+// per host, rounds, depth, fewer than 5 redirects in a row): switch these off
+// in the crawler. Not thread-safe: it remembers robots rules.
 #pragma once
 
 #include <cstdint>
@@ -77,11 +76,12 @@ class Truth {
   // `web` must outlive this.
   Truth(const Web* web, CrawlRules rules);
 
-  // Rule 1.
+  // Whether the URL is accepted, by rule 1.
   bool Accepts(std::string_view url) const;
-  // Rules 2 and 3, for an accepted URL.
+  // The outcome of an accepted URL, by rules 2 and 3.
   Outcome OutcomeOf(const Ref& ref);
-  // Rule 4, and a redirect's target: distinct, accepted or not.
+  // Appends the URLs that the page leads to, by rule 4 or as a redirect: each
+  // once, accepted or not.
   void AppendFound(const Ref& ref, Outcome outcome,
                    std::vector<Ref>* found) const;
 

@@ -1,4 +1,4 @@
-// The ground truth against a crawler that really asks.
+// The ground truth against a crawler that really asks the server.
 #include "tests/fake_web/truth.h"
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@
 namespace gannet::fake_web {
 namespace {
 
-// Names what is missing instead of printing two maps of thousands.
+// Names the differences instead of printing two maps of thousands of URLs.
 void ExpectSame(const std::map<std::string, std::string>& truth,
                 const std::map<std::string, std::string>& crawled) {
   int shown = 0;
@@ -78,7 +78,8 @@ TEST_F(TruthTest, NaiveCrawlerFindsExactlyTheReachableUrlsOfANastyWeb) {
   ExpectSame(TrueOutcomes(*web_, rules), crawled);
   EXPECT_GT(crawled.size(), 2500u);
 
-  // It waited for nothing, but kept to robots.txt and to links that exist.
+  // It does not wait between requests, but it obeyed robots.txt and asked only
+  // for links that exist.
   ASSERT_TRUE(server_->Stop().ok());
   const Verdict verdict =
       Judge(*web_, server_->Log(), {.delay = absl::ZeroDuration()});
@@ -96,7 +97,7 @@ TEST_F(TruthTest, NaiveCrawlerFindsExactlyTheTruthOfAHalfHttpsWeb) {
       {.port = server_->tls_port(), .ca_pem = CertificateMaker(3).CaPem()});
   const auto crawled = crawler.Crawl(Seeds());
   ExpectSame(TrueOutcomes(*web_, rules), crawled);
-  // Every kind of thing was met.
+  // Every nasty kind occurred.
   NastySet met;
   std::map<std::string, int> outcomes;
   for (const auto& [url, outcome] : crawled) {
@@ -161,7 +162,7 @@ TEST(TruthLimitsTest, EachLimitCountsWhatItsNameSays) {
 }
 
 TEST(PageRankTest, MatchesTheKnownSolutionOfASmallGraph) {
-  // 0 -> 1, 0 -> 2, 1 -> 2, 2 -> 0, 3 -> 2: solved by hand (damping 0.85).
+  // 0 -> 1, 0 -> 2, 1 -> 2, 2 -> 0, 3 -> 2, solved by hand (damping 0.85).
   WebOptions options;
   options.hosts = 1;
   const auto web =

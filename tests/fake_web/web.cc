@@ -1,5 +1,5 @@
-// What a web consists of. Its URLs are in web_urls.cc, its links in
-// web_links.cc.
+// What a web consists of: hosts, pages and their kinds. Its URLs are in
+// web_urls.cc, its links in web_links.cc.
 #include "tests/fake_web/web.h"
 
 #include <cmath>
@@ -27,7 +27,8 @@ bool IsRare(Nasty kind) {
   }
 }
 
-// On large hosts these would close or slow down too much of the web.
+// Larger hosts get no robots.txt that closes or slows them down, and no nasty
+// TLS, because that would affect too much of the web.
 constexpr uint32_t kLargestHinderedHost = 100;
 
 // The epoch of web time is far enough back for any page's last change.
@@ -92,8 +93,8 @@ uint64_t Web::HashOf(const Ref& ref, uint64_t salt) const {
 
 std::vector<Ref> Web::Seeds() const {
   if (!graph_) return {Ref{}};
-  // First the pages that nothing links to, then whatever is left over (the
-  // islands without an entrance); page 0 goes before all.
+  // Page 0 first, then the pages that no other links to, then one page of each
+  // group that is still not reached (its pages only link to each other).
   const uint32_t pages = graph_->pages();
   std::vector<bool> linked(pages), seen(pages);
   for (uint32_t page = 0; page < pages; ++page) {
@@ -131,7 +132,7 @@ std::vector<Ref> Web::Seeds() const {
 }
 
 Nasty Web::RobotsKind(uint32_t host) const {
-  // Every other host is nasty, each kind in turn; the seed's is never.
+  // Every other host is nasty, each kind in turn; the seed's host never is.
   if (robots_kinds_.empty() || host % 2 == 0) return Nasty::kNone;
   const Nasty kind = robots_kinds_[(host / 2) % robots_kinds_.size()];
   const bool hinders =
@@ -151,9 +152,9 @@ bool Web::IsHttps(uint32_t host) const {
 void Web::SpreadTlsKinds(const std::vector<Nasty>& asked_for) {
   if (asked_for.empty() || options_.https_share <= 0) return;
   tls_kinds_.assign(hosts_->count(), Nasty::kNone);
-  // Every other one of the small https hosts with even numbers, which have no
-  // robots kind, so that no host has both; the seed's has neither. Counted, not
-  // chosen by hash, so that small webs have all kinds.
+  // Every other one of the small https hosts with even numbers. Such hosts have
+  // no robots kind, so that no host has both; the seed's host has neither. They
+  // are counted, not chosen by hash, so that small webs have all kinds.
   size_t small = 0;
   for (uint32_t host = 2; host < hosts_->count(); host += 2) {
     if (!IsHttps(host) || hosts_->Pages(host) > kLargestHinderedHost) continue;
@@ -179,8 +180,8 @@ bool Web::MayBeClosed(uint32_t host) const {
   switch (RobotsKind(host)) {
     case Nasty::kRobotsError:
     case Nasty::kRobotsClosed:
-    case Nasty::kRobotsHuge:    // If its end is read.
-    case Nasty::kRobotsGroups:  // To agents that are not gannet.
+    case Nasty::kRobotsHuge:    // Closed to crawlers that read its end.
+    case Nasty::kRobotsGroups:  // Closed to agents other than gannet.
       return true;
     default:
       return false;
@@ -194,8 +195,8 @@ uint32_t Web::Extras(uint32_t host) const {
 Nasty Web::ExtraKind(uint32_t host, uint32_t extra) const {
   const uint64_t hash = Mix(options_.seed, host, 3);
   const Nasty kind = page_kinds_[(hash % 4096 + extra) % page_kinds_.size()];
-  // The round of kinds is shown whole once per host that is large enough, so
-  // that `rare` kinds exist in small webs too.
+  // A host's extras have every kind in turn; of the rare kinds, three in four
+  // are replaced by plain pages.
   if (IsRare(kind) && Mix(hash, extra) % 4 != 0) return Nasty::kPlain;
   return kind;
 }
@@ -204,7 +205,7 @@ uint32_t Web::Steps(const Ref& ref, uint32_t endless) const {
   const uint64_t hash = HashOf(ref, 4);
   switch (ref.kind) {
     case Nasty::kRedirectChain:
-      return 3 + hash % 4;  // The last one is the page.
+      return 3 + hash % 4;  // The last step is the page.
     case Nasty::kRedirectLoop:
       return 1 + hash % 3;
     case Nasty::kMirror:

@@ -1,6 +1,6 @@
 // A Web is a function: from a seed to hosts, from a host to pages, from a page
-// to its URL and links. Nothing is stored per page, so a web of a billion pages
-// costs what its host table costs.
+// to its URL and links. Nothing is stored per page, so even a web of a billion
+// pages takes only the memory of its host table.
 //
 // Every host has *ordinary* pages, numbered 0 (the home page, "/") to n - 1,
 // and, if nasty kinds of pages are asked for, *odd* ones: extras, each of one
@@ -11,16 +11,16 @@
 // tree (page k links to 6k+1 .. 6k+6), so do the hosts' home pages (4h+1 ..
 // 4h+4, from host 0, the seed). Hosts whose robots.txt may close them to an
 // agent, and those whose TLS is nasty, hand their children in that tree to
-// their parent, so that no open page hides behind a closed host. All other
-// links are chosen by hash with a bias towards low page numbers and large
+// their parent, so that every open page can be reached over open hosts. All
+// other links are chosen by hash with a bias towards low page numbers and large
 // hosts, which gives in-links a power law. Extras hang on ordinary pages (extra
 // j on page j mod n).
 //
-// A host is http or https, all of it: its URLs, and every link to them, say so.
+// A whole host is http or https, and so are its URLs and every link to them.
 // The http form of an https host's URL is a URL of its own, which redirects to
 // the https one (robots.txt too). Some of the links chosen by hash are written
 // in that form; the trees' links, those to extras and a graph's never are, so
-// that a crawler that does not follow them misses nothing else.
+// that a crawler that does not follow http forms misses nothing else.
 //
 // With a graph, pages and links are the graph's own (host h has a run of its
 // page numbers), and what is reachable is what the graph says.
@@ -50,8 +50,8 @@ struct Ref {
   uint32_t id = 0;
   Nasty kind = Nasty::kNone;
   uint16_t step = 0;
-  // The http://... of an https host, which redirects to the same URL on https.
-  // Never set for a host that is not https.
+  // The http://... form of an https host's URL, which redirects to the https
+  // one. Never set for http hosts.
   bool http_form = false;
 
   bool operator==(const Ref&) const = default;
@@ -101,8 +101,8 @@ class Web {
   Nasty RobotsKind(uint32_t host) const;
   // kNone or one of the TLS kinds; an https host of one has no robots kind.
   Nasty TlsKind(uint32_t host) const;
-  // What a URL is called in the ground truth: its page's kind, unless its
-  // host's TLS fails first or it is an http form.
+  // The kind that the ground truth gives for a URL: its page's, unless its
+  // host's TLS fails before or it is an http form.
   Nasty KindOf(const Ref& ref) const;
   uint32_t Extras(uint32_t host) const;
   Nasty ExtraKind(uint32_t host, uint32_t extra) const;
@@ -116,17 +116,18 @@ class Web {
   std::string Url(const Ref& ref) const;
   // The inverse; nullopt if this web has no such URL.
   std::optional<Ref> Find(uint32_t host, std::string_view target) const;
-  // Of a whole URL, port ignored. An http URL of an https host is its http
-  // form; there are no https URLs of an http host.
+  // The same for a whole URL, without regard to its port. An http URL of an
+  // https host is its http form; http hosts have no https URLs.
   std::optional<Ref> FindUrl(std::string_view url) const;
 
-  // The links of a page that is HTML, in the order of the document. Empty for
-  // everything else. What a redirect points to is Redirect().
+  // Appends the links of an HTML page, in the order of the document; nothing
+  // for other pages. Redirect() gives the target of a redirect.
   void AppendLinks(const Ref& ref, Links* links) const;
   // nullopt unless `ref` answers with a redirect.
   std::optional<Ref> Redirect(const Ref& ref) const;
 
-  // A hash of the page, for any choice about it; `salt` tells choices apart.
+  // A hash of the page, for any choice about it; each choice has its own
+  // `salt`.
   uint64_t HashOf(const Ref& ref, uint64_t salt) const;
 
   // How often an ordinary page changes; infinite without Nasty::kChanges.
@@ -151,8 +152,8 @@ class Web {
   // Gives hosts their TLS kinds, out of those that were asked for.
   void SpreadTlsKinds(const std::vector<Nasty>& asked_for);
 
-  // The host may be closed to some agent, or unreachable by its TLS: it has no
-  // children in the tree of hosts.
+  // Whether the host may be closed to some agent, or unreachable because of its
+  // TLS: then it has no children in the tree of hosts.
   bool MayBeClosed(uint32_t host) const;
   void AppendOrdinaryLinks(const Ref& ref, Links* links) const;
   void AppendGraphLinks(const Ref& ref, Links* links) const;

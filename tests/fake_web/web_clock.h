@@ -1,7 +1,6 @@
-// The time of the web: what decides how often its pages have changed. Starts at
-// an origin and runs at a speed of the operator's choice, so that a test can
-// see a year of changes in a minute; or stands still where a test puts it.
-// Thread-safe.
+// The time of the web, which decides how often its pages have changed. It
+// starts at an origin and runs at a given speed, so that a test can see a year
+// of changes in a minute; or it stands still where a test sets it. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -15,7 +14,7 @@ namespace gannet::fake_web {
 
 class WebClock {
  public:
-  // 2020-01-01: far enough back for fast clocks not to reach the future soon.
+  // 2020-01-01, so far back that fast clocks do not reach the future soon.
   static absl::Time DefaultOrigin() {
     return absl::FromUnixSeconds(1577836800);
   }

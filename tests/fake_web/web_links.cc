@@ -1,6 +1,6 @@
-// Which page links to which; web.h tells the plan. Only numbers here: how the
-// links are written is html_page.cc's business, so that the ground truth of
-// millions of pages needs no text.
+// Which page links to which; web.h describes the plan. Links are only numbers
+// here, so that the ground truth of millions of pages needs no text;
+// html_page.cc writes them.
 #include <algorithm>
 
 #include "tests/fake_web/mix.h"
@@ -15,7 +15,8 @@ constexpr uint32_t kNavigation = 4;
 constexpr uint32_t kImagesPerPage = 3;
 constexpr uint32_t kImagesPerHost = 20;
 
-// Of the absolute links to https hosts that may be written with http://.
+// One in so many of the absolute links to https hosts that may be written with
+// http:// is.
 constexpr uint64_t kHttpFormOneIn = 12;
 
 }  // namespace
@@ -93,8 +94,8 @@ void Web::AppendOrdinaryLinks(const Ref& ref, Links* links) const {
     add({.host = host, .id = id, .kind = ExtraKind(host, id)},
         Mix(hash, extra, 1), false);
   }
-  // Random links: 12 within the host (fewer if it is small) and 4 elsewhere,
-  // on average; with the ones above 22 or so.
+  // Random links, on average 12 within the host (fewer if it is small) and 4
+  // elsewhere; together with the links above some 22.
   const uint32_t wanted = 9 + Below(hash, 15);
   const uint32_t inside =
       std::min<uint64_t>(wanted * 3 / 4, uint64_t{2} * (pages - 1));
@@ -140,7 +141,7 @@ void Web::AppendOddLinks(const Ref& ref, Links* links) const {
   const uint32_t steps = Steps(ref, /*endless=*/60'000);
   switch (ref.kind) {
     case Nasty::kMirror:
-      // From both, as their bytes are the same.
+      // Both mirrors link to it, because their bytes are the same.
       links->push_back({.target = step(1)});
       break;
     case Nasty::kCharset:
@@ -156,7 +157,7 @@ void Web::AppendOddLinks(const Ref& ref, Links* links) const {
       }
       break;
     case Nasty::kOddLinks:
-      // html_odd.cc writes them, one by one.
+      // html_odd.cc writes each in its own way.
       if (ref.step > 0) break;
       for (uint32_t i = 1; i < steps; ++i) {
         const LinkKind kind = i == 10   ? LinkKind::kArea
@@ -166,7 +167,7 @@ void Web::AppendOddLinks(const Ref& ref, Links* links) const {
       }
       break;
     case Nasty::kBrokenHtml:
-      // Steps 9 to 13 are what only looks like links.
+      // Steps 9 to 13 only look like links.
       if (ref.step > 0) break;
       for (uint32_t i = 1; i <= 8; ++i) links->push_back({.target = step(i)});
       break;
@@ -194,7 +195,7 @@ void Web::AppendOddLinks(const Ref& ref, Links* links) const {
     case Nasty::kCanonical:
       break;
     default:
-      return;  // Never read as HTML, or never whole.
+      return;  // These are not HTML, or never complete.
   }
   const uint64_t hash = HashOf(ref, 22);
   links->push_back({.target = {.host = ref.host}});

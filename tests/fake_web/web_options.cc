@@ -104,7 +104,7 @@ std::string FormatOptions(const WebOptions& o) {
 
 absl::StatusOr<WebOptions> ParseOptions(std::string_view line) {
   WebOptions options;
-  // The graph's path comes last and may hold spaces.
+  // The graph's path comes last and may have spaces.
   std::string_view rest = line;
   while (!rest.empty()) {
     const size_t equals = rest.find('=');

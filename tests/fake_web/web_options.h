@@ -26,9 +26,9 @@ struct WebOptions {
   // the https hosts of a smaller one and more.
   double https_share = 0;
   // Registrable domains are made under these. Reserved names (RFC 6761) by
-  // default, so that a crawl without --connect-to reaches nobody.
+  // default, so that a crawl without --connect-to reaches no real host.
   std::vector<std::string> suffixes = {"example", "test", "invalid"};
-  // Where calendars and session ids end; 0: they do not.
+  // After how many steps calendars and session ids end; 0: never.
   uint32_t trap_size = 20;
   // The most seconds that a Retry-After says.
   uint32_t retry_after_seconds = 2;
@@ -36,7 +36,7 @@ struct WebOptions {
   absl::Duration slow = absl::Seconds(1);
   // A request waits distance(host, asker) times this; distances are 0 to 1.42.
   absl::Duration latency = absl::ZeroDuration();
-  // The mean time between changes of a page, of the middle group of domains.
+  // The mean time between changes of a page, in the middle group of domains.
   absl::Duration change_interval = absl::Hours(24);
   // Compress pages for those who accept gzip.
   bool gzip = false;
@@ -44,7 +44,7 @@ struct WebOptions {
   std::string graph;
 };
 
-// kInvalidArgument says which value is wrong and what would do.
+// kInvalidArgument says which value is wrong and what is allowed.
 absl::Status Validate(const WebOptions& options);
 
 // "seed=1 hosts=500 ...": all of the options on one line, and back.

@@ -1,4 +1,4 @@
-// The web as a function: same seed, same web; shaped like the real one.
+// The same seed makes the same web, which has the shape of the real one.
 #include "tests/fake_web/web.h"
 
 #include <gmock/gmock.h>
@@ -53,7 +53,7 @@ TEST(WebTest, SameSeedMakesTheSamePagesAndAnotherSeedOthers) {
   }
 }
 
-// Recorded before hosts could be https. A new number here means that older logs
+// The hash was recorded before hosts could be https. If it changes, older logs
 // cannot be judged any more.
 TEST(WebTest, AWebWithoutHttpsIsByteForByteWhatItAlwaysWas) {
   const auto web = MakeWeb(40, 2000, "all");
@@ -148,7 +148,7 @@ TEST(WebTest, AnHttpsHostsUrlHasAnHttpFormThatRedirectsToIt) {
     Links links;
     web->AppendLinks(form, &links);
     ASSERT_TRUE(links.empty());
-    // The same robots.txt, in the end, and the same broken TLS.
+    // Both forms end at the same robots.txt or the same broken TLS.
     const Outcome outcome = truth.OutcomeOf(form);
     const bool moved = page.outcome != Outcome::kBlocked &&
                        web->TlsKind(page.ref.host) == Nasty::kNone;
@@ -186,7 +186,7 @@ TEST(WebTest, SomeLinksToHttpsHostsAreWrittenInTheirHttpForm) {
   EXPECT_LT(forms, absolute / 8);
 }
 
-// Whoever never follows an http form still finds every ordinary page.
+// A crawler that never follows an http form still finds every ordinary page.
 TEST(WebTest, NoOrdinaryPageHidesBehindAnHttpFormOrNastyTls) {
   const auto web = MakeWeb(300, 6000, "tls", 1, 0.7);
   Truth truth(web.get(), {});
@@ -241,7 +241,7 @@ TEST(WebTest, UrlsAreAsLongAsRealOnes) {
   }
   std::sort(lengths.begin(), lengths.end());
   EXPECT_GE(lengths[lengths.size() / 2], 60u);
-  EXPECT_LE(lengths.back(), 150u);  // So that limits can leave them alone.
+  EXPECT_LE(lengths.back(), 150u);  // So that limits on URLs do not hit them.
   EXPECT_GT(with_query, lengths.size() / 10);
   EXPECT_LT(with_query, lengths.size() / 3);
 }
@@ -284,7 +284,8 @@ TEST(WebTest, InLinksFollowAPowerLaw) {
     }
   }
   std::sort(in_links.rbegin(), in_links.rend());
-  // The top percent gets more than a quarter, half of the pages under 10 each.
+  // The top percent gets more than a quarter of all links, and half of the
+  // pages fewer than 10 each.
   double all = 0, top = 0;
   for (size_t i = 0; i < in_links.size(); ++i) {
     all += in_links[i];
@@ -322,7 +323,8 @@ TEST(WebTest, NoOpenPageHidesBehindAClosedHost) {
   }
 }
 
-// Random links reach nearly every host as well; this is what makes it certain.
+// Random links reach nearly every host as well, but only these links make it
+// certain.
 TEST(WebTest, AHomePageIsLinkedFromItsNearestAncestorThatIsOpenToAll) {
   const auto web = MakeWeb(500, 6000, "all", 1, 0.7);
   Truth truth(web.get(), {.agent = "somebody"});
@@ -408,7 +410,7 @@ TEST(WebOptionsTest, OptionsSurviveALineOfText) {
   const std::string line = FormatOptions(options);
   EXPECT_EQ(FormatOptions(ParseOptions(line).value()), line);
   EXPECT_FALSE(ParseOptions("seed=x").ok());
-  // A log of before https.
+  // The options of an older log, without https.
   EXPECT_EQ(ParseOptions("seed=1 hosts=5 graph=").value().https_share, 0);
   options.https_share = 1.5;
   EXPECT_TRUE(absl::IsInvalidArgument(Validate(options)));

@@ -1,7 +1,7 @@
-// URLs like real ones, and back. A URL holds its page's number (six digits or
-// more, 100000 + id; no other number in it is that long), so finding the page
-// is: read the number, write the URL that it should have, compare. A URL that
-// differs in one byte does not exist.
+// Writes URLs that look like real ones, and reads them back. A URL has its
+// page's number (six digits or more, 100000 + id; no other number in it is that
+// long), so the page is found by reading the number, writing the URL that it
+// should have, and comparing. A URL that differs in one byte does not exist.
 #include <fmt/format.h>
 
 #include <cctype>
@@ -125,7 +125,7 @@ void Web::AppendOrdinaryTarget(const Ref& ref, std::string* out) const {
   }
   const uint64_t hash = HashOf(ref, 0);
   const uint64_t words = Mix(hash);
-  // The square of a uniform number: some directories hold more than others.
+  // The square of a uniform number, so that some directories have more pages.
   const double u = Unit(Mix(words));
   const std::string_view section =
       kSections[static_cast<size_t>(u * u * kSections.size())];
@@ -284,7 +284,7 @@ std::optional<Ref> Web::FindOdd(uint32_t host, std::string_view target) const {
     return Ref{.host = host, .kind = Nasty::kStyle};
   }
   Ref ref{.host = host};
-  // The number of a session id may be longer than six digits: look before '?'.
+  // A session id may have more than six digits, so only the path is searched.
   const std::string_view path =
       target.substr(0, target.find(target.starts_with("/odd/") ? '?' : ' '));
   const auto id = FindId(path);

@@ -1,6 +1,6 @@
 // The words that host names, paths, titles and text are made of. Lower-case
-// ASCII without digits: a path's number can then be found without knowing its
-// shape. Thread-safe (constants).
+// ASCII without digits, so that the only long number in a path is its page's.
+// Thread-safe (constants).
 #pragma once
 
 #include <array>

@@ -81,7 +81,7 @@ int Worker::TimeoutMs() const {
   if (!again_.empty()) return 0;
   if (timers_.empty()) return -1;
   const int64_t ns = timers_.top().at_ns - MonotonicNs();
-  // Rounded up: waking early would only mean waiting again.
+  // Rounded up, because after waking early it would only wait again.
   return static_cast<int>(
       std::clamp<int64_t>((ns + 999'999) / 1'000'000, 0, 60'000));
 }
@@ -97,7 +97,7 @@ void Worker::Accept(int listener) {
       AcceptOne(fd, ntohl(peer.sin_addr.s_addr),
                 listener == listeners_.tls_listener);
     } else if ((errno == EMFILE || errno == ENFILE) && spare_ >= 0) {
-      // Refuse it, or the listener would stay ready for ever.
+      // Refuses the connection, or the listener would stay ready for ever.
       close(spare_);
       const int refused = accept(listener, nullptr, nullptr);
       if (refused >= 0) close(refused);

@@ -41,7 +41,7 @@ class Worker final : public ConnectionContext {
   struct Timer {
     int64_t at_ns;
     int fd;
-    uint64_t serial;  // Of the connection: its fd may have been used again.
+    uint64_t serial;  // Of the connection, because its fd may be reused.
     bool operator>(const Timer& other) const { return at_ns > other.at_ns; }
   };
   struct Slot {

@@ -1,5 +1,5 @@
-// Puts HTTP answers into bytes, for the files that make up Responder. There is
-// no Date header: the same request gives the same bytes. Thread-safe.
+// Writes HTTP answers, for the files of Responder. There is no Date header, so
+// that the same request gives the same bytes. Thread-safe.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ std::string_view ReasonOf(int status);
 // open, Connection are added.
 void WriteReply(int status, std::string_view headers, std::string_view body,
                 Reply* reply);
-// With a line of HTML that says the status.
+// Writes an answer whose body is a line of HTML that says the status.
 void WriteShortReply(int status, std::string_view headers, Reply* reply);
 std::string HttpDate(absl::Time time);
 

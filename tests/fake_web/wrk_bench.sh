@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # How fast the fake web serves over real connections: the server on one core, wrk
-# on another, three runs of 5 s. At least 20,000 requests/s a core are wanted, so that
-# the server is never what a crawl waits for; judged by the server's own CPU time,
-# for others may be using the machine. Exit code 1 if it is slower.
+# on another, three runs of 5 s. It must reach 20,000 requests/s per core, so that a crawl
+# never waits for the server; by the server's own CPU time, because other programs may
+# use the machine. Exit code 1 if it is slower.
 #
 #   tests/fake_web/wrk_bench.sh [build/release/gannet-fakeweb]
 set -euo pipefail
@@ -23,7 +23,7 @@ stop() {
 }
 trap stop EXIT
 
-# Those that we may use: a container's need not begin at 0.
+# The cores that we may use; in a container they need not begin at 0.
 read -r -a cores < <(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)))')
 server_core=${cores[0]}
 wrk_core=${cores[1]:-$server_core}
@@ -52,7 +52,7 @@ for run in $(seq $runs); do
   taskset -c "$wrk_core" wrk -t1 -c50 -d5s -s "$here/pages.lua" \
     "http://127.0.0.1:$port/" -- "$folder/urls.txt" >"$folder/wrk.txt"
   ticks=$(($(server_ticks) - before))
-  # Errors are quick to serve, and would look like speed.
+  # Errors are served quickly, so they would look like speed.
   if grep -E 'Non-2xx|Socket errors' "$folder/wrk.txt"; then
     echo "error: not every request was answered" >&2
     exit 1

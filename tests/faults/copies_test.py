@@ -28,9 +28,10 @@ class Restored(FaultsTest):
         self.say(f"{len(had)} pages known before, {len(kept)} fetched ones in the backup")
         self.assertLess(len(kept), len(had))
         lima.serve()
-        # Refused while its old process might live, then let in; its log began with its folder.
+        # It is refused while its old process might live, and then let in. (Its log began with its
+        # new folder, so this is the new life's.)
         lima.wait_for(lambda: " federation_joined " in lima.log(), 30, "lima to be back")
-        # What it fetched after the backup it fetches again; nothing else.
+        # It fetches again what it had fetched after the backup, and nothing else.
         self.check(lab, may_repeat=collections.Counter(had - kept))
         self.assertIn(" sent_again ", lab.sites["tokyo"].log())
 
@@ -53,7 +54,7 @@ class Restored(FaultsTest):
 
 class Second(FaultsTest):
     def copy(self, of: Member, own_address: bool) -> Member:
-        """Of a stopped site; another port, and another address if so wanted."""
+        """Copies a stopped site; the copy has another port, and with `own_address` says so."""
         folder = self.folder / f"copy-{own_address}"
         shutil.copytree(of.folder, folder,
                         ignore=shutil.ignore_patterns("agent.sock", "agent.log"))
@@ -76,7 +77,7 @@ class Second(FaultsTest):
         tokyo.wait_for(lambda: tokyo.says()["refused_calls"] > refused, 20,
                        "the copy to be refused")
         self.assertIn("second copy", copy.log() + str(copy.says()))
-        # The one that lived before is still the one.
+        # The others still know the first one, not its copy.
         self.assertEqual(tokyo.says_of("zurich")["address"], copy.address)
         copy.stop()
 
@@ -90,12 +91,12 @@ class Second(FaultsTest):
         before = set(zurich.states())
         zurich.serve()
         lab.settle()
-        # Restarted that quickly it is not believed for 4 s, and then whoever speaks first is.
+        # After so quick a restart the others believe neither for 4 s, and then the first that calls.
         zurich.wait_for(lambda: zurich.says()["registrar_reachable"], 30, "tokyo to believe it")
         again: collections.Counter[str] = collections.Counter()
         for copy in copies:
             self.refuse(copy, tokyo)
-            # What the copy itself has fetched nobody could keep it from.
+            # The copy crawls until it is refused; those pages are fetched twice.
             again.update(set(copy.states()) - before)
         self.say(f"the copies fetched {len(again)} pages")
         self.check(lab, may_repeat=again)

@@ -32,7 +32,7 @@ class FaultLab(Lab):
     def __init__(self, folder: pathlib.Path, names: list[str], web: dict, links: bool = False,
                  **settings: object) -> None:
         self.links: dict[str, BrokenLink] | None = {} if links else None
-        # Pages that a killed site had asked for, perhaps, and had not committed.
+        # Pages that a killed site may have asked for without having committed the answer.
         self.may_repeat: collections.Counter[str] = collections.Counter()
         self.kills = 0
         super().__init__(GANNET, FAKE_WEB, folder, names, dict(web),
@@ -47,12 +47,12 @@ class FaultLab(Lab):
         return site
 
     def kill(self, site: Member) -> None:
-        """SIGKILL. What it had not committed by then may be asked for once more."""
+        """Sends SIGKILL. Pages that it had not committed by then may be asked for once more."""
         site.kill()
         self.may_repeat_open_pages(site)
 
     def may_repeat_open_pages(self, site: Member) -> None:
-        """Answers for these may have come, and been lost."""
+        """Counts the open round's pages: their answers may have come, and been lost."""
         committed = {url for url, state in site.states().items()
                      if state in ("fetched", "moved", "gone")}
         is_open = [url for url in site.run("export", "urls").split() if url not in committed]
@@ -60,7 +60,7 @@ class FaultLab(Lab):
         self.kills += 1
 
     def fetched(self) -> int:
-        """Pages that all sites that run have by now."""
+        """How many pages the running sites have together."""
         running = [site for site in self.sites.values() if site.agent is not None]
         return sum(site.status()["pages"].get("fetched", 0) for site in running)
 
@@ -92,9 +92,9 @@ class FaultsTest(unittest.TestCase):
         print(f"{self._testMethodName}: {time.monotonic() - self.began:.1f} s: {text}", flush=True)
 
     def check(self, lab: FaultLab, may_repeat: collections.Counter[str] | None = None) -> None:
-        """The federation heals, and nothing shows what it went through. A page may be fetched
-        twice only where a site was killed that had not committed it (FaultLab.kill), or where the
-        test says why."""
+        """Heals the federation and waits until it is quiet; then nothing may be missing or wrong. A
+        page may be fetched twice only if a killed site had not committed it (FaultLab.kill), or if
+        the test says so in `may_repeat`."""
         self.say("healed")
         lab.settle()
         lab.wait_quiet(900 if IS_LONG else 120)
@@ -126,8 +126,8 @@ class FaultsTest(unittest.TestCase):
 
 
 def main() -> None:
-    """PROGRAMS [TESTS]. Exit code 77 if something is missing here, and was said: what was not run
-    has not passed."""
+    """Arguments: PROGRAMS [TESTS]. Exit code 77 if this machine lacks something that a test needs,
+    and says what: a test that did not run has not passed."""
     done = unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2, exit=False).result
     for test, why in done.skipped:
         print(f"{test}: Skipped\n{why}")

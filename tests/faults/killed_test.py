@@ -11,7 +11,7 @@ from faults_lab import IS_LONG, FaultLab, FaultsTest, Member, main
 
 KILLS = 12 if IS_LONG else 3
 ROUNDS = 3 if IS_LONG else 1
-# Rounds that last: something is under way whenever a kill comes.
+# Long rounds, so that something is under way whenever a kill comes.
 SLOWLY = {"delay": "60ms"}
 
 
@@ -33,7 +33,7 @@ class DuringARound(Killed):
         lab = self.lab(["tokyo", "zurich", "lima"], **SLOWLY)
         lab.inject(lab.web.seeds())
         lab.wait_fetched(20)
-        names = list(lab.sites)  # Each, the registrar too.
+        names = list(lab.sites)  # All of them, the registrar too.
         for kill in range(KILLS):
             self.kill_and_restart(lab, names[kill % len(names)])
             self.say(f"killed {names[kill % len(names)]} at {lab.fetched()} pages")
@@ -68,7 +68,7 @@ class DuringAnExchange(Killed):
         return lab
 
     def hold_a_batch(self, lab: FaultLab) -> None:
-        """Cut and sent, for tokyo; not come, for zurich."""
+        """Holds a batch between the two: tokyo has cut and sent it, zurich does not get it."""
         self.to_zurich.hold()
         before = self.sent()
         lab.inject(lab.web.seeds())
@@ -81,7 +81,7 @@ class DuringAnExchange(Killed):
         return self.tokyo.says_of("zurich")["outbox"]
 
     def sent(self) -> int:
-        """Bytes of batches, acknowledged or not: of a seed that is zurich's, or of links to it."""
+        """Bytes of batches to zurich, acknowledged or not: with its seeds, and with links to it."""
         zurich = self.tokyo.says_of("zurich")
         return zurich["sent_bytes"] + zurich["sent_page_bytes"]
 
@@ -107,7 +107,7 @@ class DuringAnExchange(Killed):
         self.zurich.serve()
         self.check(lab)
 
-    def test_the_receiver_is_killed_when_it_has_taken_a_batch_and_nobody_knows(self) -> None:
+    def test_the_receiver_is_killed_after_it_stored_a_batch_and_before_it_could_say_so(self) -> None:
         lab = self.pair()
         self.to_zurich.loses_answers = True
         lab.inject(lab.web.seeds())
@@ -129,8 +129,8 @@ class DuringAHandOff(Killed):
         return site.says()["handing_off"]
 
     def kill_during_hand_off(self, lab: FaultLab, victims: list[str]) -> None:
-        """Kills each; the first while another site sees the hand-off, which must outlive it. If
-        it does not, nothing was tried here."""
+        """Kills each, the first while another site sees the hand-off. That must still run after
+        at least one kill, or this would not have tested anything."""
         survivors = 0
         for i, name in enumerate(victims):
             witness = next(site for site in lab.sites.values() if site.name != name)

@@ -27,7 +27,7 @@ class Cut(Links):
         lab.wait_fetched(30)
         for link in lab.links.values():
             link.cut()
-        # Each goes on with what it has, until what is left is the other's.
+        # Each crawls on, until all that is left belongs to the other.
         self.tokyo.wait_for(lambda: self.outbox(lab, "tokyo", "zurich") > 0, 20, "an outbox")
         time.sleep(2)
         self.assertFalse(self.tokyo.says()["quiet"])
@@ -51,10 +51,10 @@ class Cut(Links):
         lab.inject(lab.web.seeds())
         began = time.monotonic()
         cut_after = 200
-        # Whoever was cut off waits a while before it calls again; on a busy machine, longer.
+        # A site that was cut off waits before it calls again; on a busy machine, longer.
         while (time.monotonic() < began + (30 if IS_LONG else 6) or
                min(link.cuts for link in lab.links.values()) < 3):
-            self.assertLess(time.monotonic(), began + 120 * SLOW, "nobody calls any more")
+            self.assertLess(time.monotonic(), began + 120 * SLOW, "no site calls any more")
             for link in lab.links.values():
                 if link.bytes_until_cut is None:
                     link.bytes_until_cut = cut_after = cut_after * 7 % 3001 + 1
@@ -76,7 +76,7 @@ class Late(Links):
             link.delay = 0.25
         lab.inject(lab.web.seeds())
         lab.wait_fetched(400)
-        # A median of the last beats: those from before are to be outnumbered first.
+        # The round trip is a median of the last beats: the slow ones must first be most of them.
         self.tokyo.wait_for(lambda: self.round_trip_to("zurich") > 0.25, 20, "slow beats")
         for link in lab.links.values():
             link.delay = 0
@@ -86,7 +86,7 @@ class Late(Links):
         lab = self.pair()
         self.to_zurich.loses_answers = True
         lab.inject(lab.web.seeds())
-        # Batches come and are taken, and tokyo does not hear of it.
+        # Zurich gets batches and stores them, and tokyo does not hear of it.
         self.tokyo.wait_for(lambda: self.zurich.status()["known"] > 0, 20, "zurich to have pages")
         time.sleep(0.5)
         self.assertGreater(self.outbox(lab, "tokyo", "zurich"), 0)
@@ -107,15 +107,15 @@ class Late(Links):
         lab = self.pair()
         self.to_zurich.hold()
         lab.inject(lab.web.seeds())
-        # What tokyo found for zurich is underway, and does not come.
+        # What tokyo found for zurich is on its way, and is held.
         self.tokyo.wait_for(lambda: self.outbox(lab, "tokyo", "zurich") > 0, 20, "an outbox")
         time.sleep(1)
         late = self.to_zurich.hang_up()
-        # It is sent again, and comes...
+        # It is sent again, and arrives...
         self.tokyo.wait_for(lambda: self.zurich.status()["known"] > 0, 20, "zurich to have pages")
         time.sleep(0.5)
-        # ...and then the first one comes, too, on a stream that the new one has ended. (One that
-        # comes twice on a living stream: federation/exchange/pump_test.cc.)
+        # ...and then the first one arrives too, on a stream that the new one has ended. (A batch that
+        # comes twice on one stream: federation/exchange/pump_test.cc.)
         self.assertGreater(self.zurich.says()["cut_streams"], 0)
         self.assertGreater(self.to_zurich.deliver(late), 0)
         time.sleep(1)

@@ -1,5 +1,5 @@
 """The site that keeps the map is away, or lost; two administrators change the map at once; a site
-goes by an old one.
+has an old map.
 """
 
 import collections
@@ -15,8 +15,8 @@ class Registrar(FaultsTest):
         return {site["name"]: site["state"] for site in of.says()["sites"]}
 
     def invite(self, at: Member, name: str) -> None:
-        """Tried again for a while, as the message says: who was just away is not believed, or not
-        called, at once."""
+        """Tries again for a while, as the message tells people to: a site that was just away is at
+        first not believed, or not called."""
         def is_invited() -> bool:
             process = at.start("federation", "invite", name)
             process.communicate(timeout=60)
@@ -38,19 +38,19 @@ class Away(Registrar):
         self.assertIn("federation adopt", said)
         zurich.wait_for(lambda: not zurich.says().get("registrar_reachable"), 20,
                         "the registrar to be away")
-        # Who does not answer is not broken.
+        # A site that does not answer is not reported as broken.
         verify = zurich.start("federation", "verify")
         out, _ = verify.communicate(timeout=60)
         self.assertEqual(verify.returncode, 4, out)
         self.assertRegex(out, "UNKNOWN +tokyo: ")
         self.assertIn("verify again when they do", out)
         self.assertNotIn("backup", out)
-        # They crawl and exchange meanwhile.
+        # The others crawl and exchange meanwhile.
         lima.wait_for(lambda: self.received(lima, "zurich") > received, 30, "URLs of zurich")
         tokyo.serve()
         zurich.wait_for(lambda: zurich.says().get("registrar_reachable"), 20,
                         "the registrar to be back")
-        # When it says so, calls get through.
+        # Once zurich says that the registrar is reachable, calls get through.
         zurich.run("federation", "invite", "nairobi")
         self.check(lab)
 
@@ -61,7 +61,7 @@ class Away(Registrar):
     def test_its_disk_is_lost_and_the_role_adopted(self) -> None:
         lab = self.lab(["tokyo", "zurich", "lima"], PLAIN, delay="60ms")
         tokyo, zurich, lima = lab.sites.values()
-        # By the others: what only the lost site knew would be lost with it.
+        # Into another site: what only the lost site knew would be lost with it.
         lab.inject(lab.web.seeds(), into=zurich)
         lab.wait_fetched(200)
         tokyo.kill()
@@ -72,7 +72,7 @@ class Away(Registrar):
         self.assertEqual(zurich.says()["registrar"], "zurich")
         lima.wait_for(lambda: lima.says()["registrar"] == "zurich", 20, "the news")
         zurich.run("federation", "remove", "tokyo")
-        # What the lost site had fetched is fetched again, by whoever owns it now.
+        # What the lost site had fetched is fetched again, by the site that owns it now.
         self.check(lab, may_repeat=collections.Counter(had))
         self.assertIn(" sent_again ", zurich.log())
 
@@ -107,7 +107,8 @@ class Map(Registrar):
                 self.assertEqual(process.returncode, 0, error + out)
         self.assertLessEqual(set(guests), set(self.names(lab.first)))
         self.assertEqual(int(lab.first.says()["epoch"]), epoch + len(guests))
-        # The same name from two: one is told that it came too late, or it is there already.
+        # Two sites invite the same name: one is told that the map has changed, or that the name is
+        # there already.
         asked = [site.start("federation", "invite", "twin") for site in sites[:2]]
         codes = sorted(process.wait(timeout=60) for process in asked)
         for process in asked:
@@ -131,7 +132,7 @@ class Map(Registrar):
         nairobi.serve()
         tokyo.wait_for(lambda: "nairobi" in lab.members(tokyo), 30, "nairobi to be in")
         time.sleep(2)
-        # Channels that lima had are not nairobi's before lima has handed them over.
+        # Nairobi may not crawl channels of lima's before lima has handed them over.
         self.assertTrue(tokyo.says()["handing_off"])
         lima.agent.send_signal(signal.SIGCONT)
         self.check(lab)
@@ -141,7 +142,7 @@ class Map(Registrar):
         tokyo, zurich, lima = lab.sites.values()
         lab.inject(lab.web.seeds())
         lab.wait_fetched(100)
-        # Nobody can call it, and it can call nobody.
+        # It can be called by no site, and can call none.
         for link in lab.links.values():
             link.cut()
         old = int(lima.says()["epoch"])

@@ -1,5 +1,6 @@
-"""Sites that are removed as dead: what they had is found again by the others' archives; if they
-return, they are invited again and hand over what they have. And map changes in haste.
+"""Sites that are removed as dead: what they had is found again from the others' archives; if they
+return, they are invited again and hand over what they have. And a second change of the map before
+the hand-off of the first is over.
 """
 
 import collections
@@ -11,9 +12,9 @@ from faults_lab import PLAIN, FaultLab, FaultsTest, Member, main
 class Removed(FaultsTest):
     def lose(self, lab: FaultLab, name: str,
              is_to_return: bool = False) -> tuple[Member, collections.Counter[str]]:
-        """Kills and removes it. Returns it, and what it knew: all of that may be fetched once more,
-        for nobody else knows what it has fetched. If it returns, it goes on with its open round
-        until it hears that it was removed."""
+        """Kills a site and removes it from the federation. Returns it, and the URLs that it knew:
+        all of these may be fetched once more, because no other site knows what it has fetched. If it
+        is to return, it will go on with its open round until it hears that it was removed."""
         site = lab.sites.pop(name)
         if is_to_return:
             lab.kill(site)
@@ -35,7 +36,7 @@ class ForGood(Removed):
             self.assertIn(" sent_again ", site.log())
 
     def test_it_dies_when_all_was_quiet(self) -> None:
-        # With redirects: where they lead to is found again by the archived answers.
+        # This web has redirects: their targets are found again from the archived answers.
         lab = self.lab(["tokyo", "zurich", "lima"])
         lab.inject(lab.web.seeds())
         lab.wait_quiet()
@@ -51,7 +52,7 @@ class Returned(Removed):
         lab.wait_fetched(200)
         lima, had = self.lose(lab, "lima", is_to_return=True)
         lab.settle()
-        # Not invited: it may ask as long as it likes.
+        # It is not invited, so it asks in vain.
         lima.serve()
         lima.wait_for(lambda: "invite" in lima.says()["error"], 20,
                       "lima to be told that it must be invited")
@@ -73,7 +74,7 @@ class Returned(Removed):
         self.check(lab, may_repeat=had)
 
 
-class InHaste(Removed):
+class SecondChange(Removed):
     def test_a_site_joins_and_another_is_removed_before_its_hand_off_is_over(self) -> None:
         lab = self.lab(["tokyo", "zurich", "lima"], PLAIN, delay="60ms")
         tokyo, zurich, lima = lab.sites.values()

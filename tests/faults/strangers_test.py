@@ -1,9 +1,10 @@
-"""Strangers at the door of a federation that uses TLS: refused, told why, and counted.
+"""Strangers who call the sites of a federation that uses TLS: refused, told why, and counted.
 
-Who has no certificate of the federation's CA is sent away before it can call anything: that is
-counted among the handshakes, and the site's log says why; who does not even speak TLS is nobody.
-Who has one and is still no member is refused by the site, with a word, and counted among the
-calls. Forged calls on an open line: tests/federation/member/strangers_test.cc.
+A caller without a certificate of the federation's CA is refused in the TLS handshake: it is counted
+in refused_handshakes, and the site's log says why; a caller that does not even speak TLS is not
+counted. A caller that has such a certificate but is not a member is refused by the site, with an
+error message, and counted in refused_calls. Forged calls on an open connection:
+tests/federation/member/strangers_test.cc.
 """
 
 import pathlib
@@ -22,7 +23,7 @@ WEB = {"hosts": 40, "pages": 300, "largest_host": 30, "nasty": "redirects,errors
 
 
 class StrangersTest(unittest.TestCase):
-    """One federation for all: strangers must not have changed anything when it is over."""
+    """All tests share one federation, which no stranger may have changed at the end."""
 
     @classmethod
     def setUpClass(cls) -> None:
@@ -52,7 +53,7 @@ class StrangersTest(unittest.TestCase):
         return f"tls: {{ca: {folder}/ca.pem, cert: {folder}/{name}.pem, key: {folder}/{key or name}.key}}\n"
 
     def tearDown(self) -> None:
-        """Whatever came: the federation is as it was."""
+        """The federation is as it was, whatever strangers tried."""
         self.lab.settle()
         self.assertEqual(self.lab.members(self.tokyo), ["tokyo", "zurich"])
         self.lab.wait_quiet()
@@ -102,7 +103,7 @@ class StrangersTest(unittest.TestCase):
         before = self.refused_handshakes()
         with socket.create_connection(("127.0.0.1", self.tokyo.port), timeout=20) as line:
             with self.assertRaises((ssl.SSLError, ConnectionError)):
-                # In TLS 1.3 the server's word on it comes with the first read.
+                # In TLS 1.3 the client hears of the refusal with its first read.
                 with context.wrap_socket(line) as secured:
                     secured.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
                     if secured.recv(100) == b"":
@@ -112,7 +113,7 @@ class StrangersTest(unittest.TestCase):
     def test_the_certificate_of_another_authority_is_refused_by_tls(self) -> None:
         self.invite("lima")
         calls, handshakes = self.refused_calls(), self.refused_handshakes()
-        # It would take tokyo for a stranger as well, and never show its own certificate.
+        # With its own authority alone it would refuse tokyo, and never show its certificate.
         mixed = self.folder / "mixed.pem"
         mixed.write_text("".join((self.folder / folder / "ca.pem").read_text()
                                  for folder in ("other", "certs")))

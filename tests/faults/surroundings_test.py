@@ -1,4 +1,4 @@
-"""What is around a site: a disk that is full, and a clock that is two hours off."""
+"""A site whose machine is in trouble: its disk is full, or its clock is two hours off."""
 
 import contextlib
 import ctypes
@@ -17,7 +17,8 @@ CLONE_NEWNS = 0x00020000
 
 
 def mount_small_disk(folder: pathlib.Path) -> str:
-    """There; only this process and its children see it. Says what is missing, if it cannot be."""
+    """Mounts a small disk on `folder`, which only this process and its children see. Returns what
+    this machine lacks for that; empty: nothing."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWNS) != 0:
         return f"a mount namespace: {os.strerror(ctypes.get_errno())}"
@@ -36,7 +37,7 @@ class FullDisk(FaultsTest):
         if missing := mount_small_disk(site.folder):
             self.skipTest(f"needs a small disk: {missing}")
         self.addCleanup(subprocess.run, ["umount", "-l", str(site.folder)], check=False)
-        # Rounds stop early; what comes from others is still taken.
+        # Rounds stop early; what other sites send is still stored.
         (site.folder / "site.yaml").write_text(settings.replace("100MiB", "20MiB"))
         lab.first.run("federation", "invite", name)
         site.serve()
@@ -45,7 +46,8 @@ class FullDisk(FaultsTest):
 
     @staticmethod
     def fill(site: Member, leave: int, reserved: bool) -> None:
-        """Also what RocksDB has reserved in its log, if so wanted: more than comes in a test."""
+        """Fills the disk; with `reserved` also the space that RocksDB has reserved in its log, which
+        is more than a test writes."""
         filler = site.folder / "filler"
         with FullDisk.asleep(site):
             if reserved:
@@ -70,7 +72,8 @@ class FullDisk(FaultsTest):
 
     @staticmethod
     def rounds_error(site: Member) -> str:
-        """Why the last round failed; nothing once one has gone well. (Its log is on that disk.)"""
+        """Why the last round failed; empty once one has succeeded. (The log cannot say: it is on the
+        full disk.)"""
         return site.status()["agent"]["rounds"]["last_error"]
 
     @staticmethod
@@ -88,24 +91,24 @@ class FullDisk(FaultsTest):
         time.sleep(4)
         self.assertFalse(lab.first.says()["quiet"])
         if reserved:
-            # What tokyo finds for it is not taken: it waits, and tokyo says why.
+            # It refuses what tokyo finds for it: that waits at tokyo, which says why.
             lab.first.wait_for(lambda: self.is_refused(lab), 30, "a batch that is not taken")
         else:
             lab.first.wait_for(lambda: lab.first.says_of("zurich")["outbox"] == 0, 30,
                                "all batches to be taken")
-        # Answers that came and found no room on the disk are asked for again.
+        # Pages whose answers found no room on the disk are asked for again.
         if leave == 0:
             lab.may_repeat_open_pages(zurich)
         zurich.wait_for(lambda: self.rounds_error(zurich), 30, "a round to fail")
         (zurich.folder / "filler").unlink()
         if reserved:
-            # After a write that failed, the crawl DB must be opened again: the agent ends by
-            # itself, with the exit code for a full disk, and systemd would start it again.
+            # After a failed write the crawl DB must be opened again: the agent ends by itself,
+            # with the exit code for a full disk, and systemd would start it again.
             self.assertEqual(zurich.agent.wait(timeout=30), 3, zurich.log()[-2000:])
             zurich.agent = None
             zurich.serve()
-        # It goes on by itself: some seconds, not the minute after which other failures are tried
-        # again. The crawl DB itself needs up to five.
+        # It goes on by itself, within seconds: other failures are tried again after a minute. The
+        # crawl DB itself needs up to five seconds.
         zurich.wait_for(lambda: not self.rounds_error(zurich), 20, "the rounds to go on")
         self.say("goes on")
         self.check(lab)
@@ -129,7 +132,7 @@ class Clock(FaultsTest):
                         str(pathlib.Path(__file__).with_name("clock_off.c"))], check=True)
 
     def off(self, hours: int) -> list[str]:
-        """The wall's clock only: no machine's steady clock jumps."""
+        """Sets off the wall clock only, not the steady one."""
         return ["env", f"LD_PRELOAD={self.shim}", f"CLOCK_OFF={hours * 3600}",
                 "ASAN_OPTIONS=verify_asan_link_order=0"]
 
@@ -137,7 +140,7 @@ class Clock(FaultsTest):
         site = lab.sites[name] = lab.make(name)
         lab.first.run("federation", "invite", name)
         site.serve(*self.off(hours))
-        # It is off: by the hour, in its log.
+        # Its log shows that the clock is off, by the hour of the times in it.
         [_, told] = re.findall(r"T(\d\d):.*agent_started", lab.first.log() + site.log())
         self.assertIn((int(told) - time.gmtime().tm_hour) % 24, [hours % 24, (hours - 1) % 24])
         lab.settle()
@@ -164,10 +167,10 @@ class Clock(FaultsTest):
         lab.sites.pop("lima").stop()
         self.check(lab)
 
-    def test_what_a_site_hands_over_whose_clock_is_early_is_crawled(self) -> None:
+    def test_what_a_site_with_an_early_clock_hands_over_is_crawled(self) -> None:
         self.leave(2)
 
-    def test_what_a_site_hands_over_whose_clock_is_late_is_crawled(self) -> None:
+    def test_what_a_site_with_a_late_clock_hands_over_is_crawled(self) -> None:
         self.leave(-2)
 
     def test_a_clock_is_put_right(self) -> None:

@@ -1,10 +1,10 @@
 // Requests that no honest client would send, to every verb of the admin API, on
-// a small site with a real runner of scripted rounds and a federation of one: a
-// status and a reply that can be sent, never a crash, and a map that others
-// would believe. The first byte chooses the verb, the rest is the request as it
-// comes off the wire.
+// a small site with a real runner of scripted rounds and a federation of one.
+// Each must get a status and a reply that can be sent; nothing may crash, and
+// the federation's map must stay valid. The first byte chooses the verb, the
+// rest is the request as it comes off the wire.
 //
-// What it may write is in a temporary folder; paths in requests are bent there.
+// It writes only to a temporary folder: paths in requests are changed to that.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -31,7 +31,7 @@ void Require(bool truth) {
   if (!truth) abort();
 }
 
-// A site that is made anew before it has grown.
+// A small site, which is replaced by a new one after some calls.
 class Site {
  public:
   Site() {
@@ -48,7 +48,7 @@ class Site {
     admin_->SetFederation(&federation_);
   }
   Admin& admin() { return *admin_; }
-  // A new name in the temporary folder; nothing for nothing.
+  // A new name in the temporary folder; "" for "".
   std::string Bent(std::string_view path) {
     if (path.empty()) return "";
     return fmt::format("{}/{}", folder_.path(), ++names_);
@@ -137,7 +137,8 @@ void Call(Site& site, uint8_t verb, std::string_view bytes) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  // Made at once, so that it is destroyed before what RocksDB made with it.
+  // Made on the first call, so that it is destroyed before RocksDB's own static
+  // objects, which it has made.
   static std::unique_ptr<Site> site = std::make_unique<Site>();
   static int calls = 0;
   if (size == 0) return 0;

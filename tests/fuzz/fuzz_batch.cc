@@ -1,6 +1,6 @@
-// What a peer sends as a batch of URLs: either it is refused, or it means a
-// list within the limits that survives a round trip; and if it is not
-// compressed, no other bytes mean the same list.
+// Any bytes as a peer's batch of URLs: either they are refused, or they mean a
+// list within the limits that can be encoded and decoded again; and if the
+// batch is not compressed, no other bytes mean the same list.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

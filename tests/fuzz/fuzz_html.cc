@@ -1,6 +1,6 @@
 // Any bytes as a page: where the scanner is sure, it must find what gumbo
 // finds. A byte from 0x80 on stands for a whole piece of awkward markup, so
-// that the fuzzer need not learn to spell.
+// that the fuzzer need not find such pieces letter by letter.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -130,8 +130,8 @@ constexpr std::string_view kPieces[] = {
     "<menuitem>",
 };
 
-// gumbo reads them as U+FFFD; the standard, and the scanner, leave them alone.
-// And it drops a NUL at the beginning of an attribute's name.
+// gumbo reads control characters as U+FFFD, while the standard and the scanner
+// keep them; it also drops a NUL at the beginning of an attribute's name.
 bool IsControl(uint8_t byte) {
   return byte == 0x7F || (byte < 0x20 && byte != '\t' && byte != '\n' &&
                           byte != '\f' && byte != '\r');
@@ -140,7 +140,7 @@ bool IsControl(uint8_t byte) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size > 1024) return 0;  // Short pages say the same, sooner.
+  if (size > 1024) return 0;  // Short pages show the same mistakes faster.
   using gannet::jobs::ReaderComparison;
   std::string html;
   for (size_t i = 0; i < size; ++i) {

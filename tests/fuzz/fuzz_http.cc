@@ -1,6 +1,6 @@
-// Any bytes as an HTTP answer: what the round makes of it stays within bounds.
-// The input is the whole message; its head ends where ours would, and the rest
-// is the body. The first byte chooses failure and settings.
+// Any bytes as an HTTP answer: what a round derives from it stays within
+// bounds. The first byte chooses failure and settings; the rest is the whole
+// message, head and body.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

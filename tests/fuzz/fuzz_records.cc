@@ -1,6 +1,5 @@
-// Rows of the crawl DB that no version of ours wrote: keys either are refused
-// or mean exactly one thing, and records either are refused or survive a round
-// trip.
+// Any bytes as rows of the crawl DB: keys either are refused or have exactly
+// one meaning, and records either are refused or can be written and read again.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -30,7 +29,7 @@ void FuzzKeys(std::string_view key) {
   if (keys::ParseActiveFrontier(key, step, view)) {
     Require(keys::ActiveFrontier(step, view) == key);
   }
-  // A key without ')' is no page key, and where its host ends is then a guess.
+  // A key without ')' is not a page key, and has no clear end of the host.
   if (keys::ParseRestingFrontier(key, step, page) &&
       HostPartOf(page).ends_with(')')) {
     Require(keys::RestingFrontier(step, page) == key);
@@ -50,7 +49,7 @@ void FuzzKeys(std::string_view key) {
                         ? keys::Gains(site, view)
                         : keys::Sending(site, ReadBigEndian64(view))));
   }
-  // What passes as a page key can be told apart again in every index.
+  // A valid page key can be read back from the row of every index.
   if (IsPageKey(key)) {
     Require(IsHostKey(HostPartOf(key)));
     const std::string active = keys::ActiveFrontier(9, key);

@@ -1,6 +1,6 @@
 // Any bytes as a robots.txt and as a path: nothing may crash, the verdict must
-// name a line of the file, and each rule must match where the slow matcher says
-// so. Input: a path, a newline, the file.
+// name a line of the file, and the matcher must agree with the slow one. Input:
+// a path, a newline, the file.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -20,7 +20,7 @@ void Require(bool holds, const char* what, const std::string& detail) {
   std::abort();
 }
 
-// Bytes that stand for themselves in every reading.
+// Whether all bytes are matched literally by both matchers.
 bool IsPlain(std::string_view text, std::string_view special) {
   for (const char c : text) {
     if (c <= ' ' || c >= 0x7f || c == '%' || c == '#') return false;
@@ -29,7 +29,7 @@ bool IsPlain(std::string_view text, std::string_view special) {
   return true;
 }
 
-// The path against the file's first line, taken as one pattern.
+// Compares the matchers on the path and the file's first line as a pattern.
 void CheckMatch(std::string_view path, std::string_view pattern) {
   const bool dollar_inside =
       pattern.substr(0, pattern.size() - 1).find('$') != pattern.npos;

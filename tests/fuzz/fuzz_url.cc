@@ -1,6 +1,6 @@
-// Any bytes as a link on any page: storage/url must agree with the slow judge,
-// its canonical form must be a fixed point, keys must lead back, and nothing
-// may crash. Input: a base URL, a newline, a reference.
+// Any bytes as a link on any page: storage/url must agree with the slow
+// reference, a canonical form must be its own canonical form, keys must give
+// their URL back, and nothing may crash. Input: a base URL, a newline, a link.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -31,7 +31,8 @@ void CheckCanonical(const Canonicaliser& canonicaliser, Url& url,
   Require((outcome == UrlOutcome::kOk) == expected.has_value(),
           "judge differs on being canonical", judge.Href());
   if (outcome != UrlOutcome::kOk) return;
-  // The judge knows only some of the parameters; it is asked where none is.
+  // The reference knows only some of the parameters that are removed, so it is
+  // compared only where there is no query.
   if (!judge.query.has_value()) {
     Require(url.href() == *expected, "canonical form",
             url.href() + " " + *expected);
@@ -62,7 +63,7 @@ void CheckCanonical(const Canonicaliser& canonicaliser, Url& url,
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size > 2048) return 0;  // The judge is quadratic.
+  if (size > 2048) return 0;  // The reference is quadratic.
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   const size_t newline = input.find('\n');
   static const Canonicaliser canonicaliser;
@@ -91,7 +92,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
             url.href() + " " + judge.Href());
     CheckCanonical(canonicaliser, url, judge);
   }
-  // Any bytes as a key: refused, or a URL whose key they are.
+  // Any bytes as a key are refused, or give a URL that has this key.
   const auto from_key = UrlFromSurt(reference);
   if (from_key.ok()) {
     Require(SurtKey(Url::Parse(*from_key).value()) == reference,

@@ -1,7 +1,7 @@
-// The WARC reader on anything: gzip or plain by its first bytes. Nothing may
-// crash, hang, or give out more than a header promised; what fails must say
-// kDataLoss or name a limit. What comes out goes through the HTTP, outlink and
-// CDXJ code too, which see the same strangers' bytes.
+// Any bytes as a WARC file, gzip or plain by the first bytes. The reader must
+// not crash, hang, or give more bytes than a header promised; an error must be
+// kDataLoss or name a limit. The records that come out also go through the
+// HTTP, outlink and CDXJ code, which get such bytes in reality too.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -39,8 +39,8 @@ void ReadAll(std::string_view bytes, bool stream) {
   limits.header_bytes = 4096;
   limits.block_bytes = 1 << 16;
   WarcReader reader(MemorySource(bytes), limits);
-  // Each step passes over at least a byte, but a small input can inflate to
-  // very many tiny records.
+  // Each step reads at least a byte, but a small input can inflate to very many
+  // tiny records.
   for (int steps = 0; steps < 2000; ++steps) {
     auto more = reader.Next();
     absl::Status status = more.status();

@@ -1,9 +1,10 @@
-"""Fails on what points upward: proto <- storage <- federation <- jobs <- sites.
+"""Fails if an include, an import or a link points upward: proto <- storage <- federation <- jobs <-
+sites.
 
 Includes and imports of our own files are written from the project's root
-("storage/url/url.h"), and libraries are named after their room (gannet_storage_url), so
-the room of both ends can be read off the line; what is neither a room nor a library
-whose includes are quoted by custom is an error.
+("storage/url/url.h"), and libraries are named after their room (gannet_storage_url), so each line
+says which room refers to which. A quoted include of anything else is an error, except of libraries
+whose includes are quoted by custom.
 """
 
 import pathlib
@@ -14,7 +15,7 @@ import tempfile
 ROOMS = ["proto", "storage", "federation", "jobs", "sites"]
 QUOTED_LIBRARIES = ["absl"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
-# Protobuf's own files are the only ones from elsewhere.
+# Of files that are not ours, only protobuf's own may be imported.
 IMPORT = re.compile(r'^\s*import\s+(?:public\s+|weak\s+)?"(?!google/protobuf/)([^"]+)"')
 # A library of ours; a name before "(" is a function, such as gannet_library().
 LIBRARY = re.compile(r"\bgannet_([a-z]\w*)\b(?!\s*\()")

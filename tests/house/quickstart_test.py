@@ -26,7 +26,7 @@ SITES = ("tokyo", "zurich", "lima")
 
 
 class Quickstart(unittest.TestCase):
-    """A project of its own in a temporary folder: its build/quickstart is nobody's."""
+    """Runs in a project of its own in a temporary folder: no real build/quickstart is touched."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="gannet-quickstart-")
@@ -55,7 +55,7 @@ class Quickstart(unittest.TestCase):
         return done
 
     def on_a_terminal(self, *arguments):
-        """Begins; what it says until some text is there is read with said()."""
+        """Starts quickstart.sh on a terminal; said() reads what it prints."""
         self.terminal, its_end = pty.openpty()
         self.addCleanup(os.close, self.terminal)
         self.output = ""
@@ -80,7 +80,7 @@ class Quickstart(unittest.TestCase):
         self.assertEqual([line for line in left.splitlines() if "serve" in line], [])
 
     def pretend_to_crawl(self):
-        """The real web is not asked: this gannet only says how it was called."""
+        """Puts a gannet in place that only says how it was called, so that no real web is asked."""
         (self.programs / "gannet").unlink()
         (self.programs / "gannet").write_text('#!/bin/sh\necho "called: $*"\n')
         (self.programs / "gannet").chmod(0o755)
@@ -96,7 +96,7 @@ class Quickstart(unittest.TestCase):
             status = json.loads(self.gannet("status", "--json", "--data", data))
             self.assertGreater(status["pages"]["fetched"], 60)
             self.assertEqual((status["frontier"], status["phase"]), (0, "none"))
-        # One crawl's worth, not two: the second began anew.
+        # The archive is of one crawl, not two: the second began anew.
         self.assertEqual(len(list((data / "archive").glob("*.warc.gz"))), 1)
         self.assertEqual(len(list((data / "archive").glob("*.cdxj"))), 1)
 
@@ -119,7 +119,7 @@ class Quickstart(unittest.TestCase):
             self.assertGreater(sum(pages > 0 for pages in known), 1, known)
         for command in re.search(r"Three commands.*\n((?:  .*\n){3})", out).group(1).splitlines():
             subprocess.run(command, shell=True, check=True, capture_output=True)
-        # What another kind of crawl left is not in the way of this one.
+        # A crawl by one site may follow in the folder that three sites have used.
         self.quickstart()
         self.assertFalse((data / "tokyo").exists())
         self.assertTrue((data / "crawl_db").exists())
@@ -135,7 +135,7 @@ class Quickstart(unittest.TestCase):
         for command in re.search(r"Three commands.*\n((?:  .*\n){3})",
                                  self.output.replace("\r", "")).group(1).splitlines():
             subprocess.run(command, shell=True, check=True, capture_output=True)
-        # Nobody deletes what they use.
+        # Another run must not delete what they use.
         refused = self.quickstart("--data", "three", code=2)
         self.assertIn("another quickstart", refused.stderr)
         os.write(self.terminal, b"\x03")

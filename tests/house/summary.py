@@ -2,13 +2,13 @@
 
     summary.py release=build/release/tests.xml failed:'fuzzing fuzz_url' seconds:90
 
-NAME=FILE is a JUnit report of ctest; again:NAME=FILE is that of a second run of those that
-failed in it, each alone on the machine: who passes there is flaky. flaky-list=FILE names the
-tests that may be, a line each: name, date, reason; any other flaky test is a failure.
+NAME=FILE is a JUnit report of ctest; again:NAME=FILE is that of a second run of the tests that
+failed in it, each alone on the machine: those that pass there are flaky. flaky-list=FILE names the
+tests that may be flaky, one per line: name, date, reason; any other flaky test is a failure.
 failed:NAME is something outside ctest that failed; skipped:NAME=FILE something that was
-skipped, and what it printed. The last line is "N passed, N failed, N skipped", before it stands
-how many were flaky; exit code 1 if any failed.
-Nothing that was meant to run may vanish from the count: a missing or empty report and
+skipped, and what it printed. The last line is "N passed, N failed, N skipped"; the line before it
+says how many were flaky; exit code 1 if any failed.
+Nothing that was meant to run may be missing from the count: a missing or empty report and
 a test that could not be started are failures.
 """
 
@@ -20,7 +20,7 @@ import xml.etree.ElementTree as xml
 
 
 # GoogleTest prints "file:line: Skipped" and then the reason, and so do some scripts; others
-# print "skipped: reason"; unittest, if it is talkative, "... skipped 'reason'" of each test.
+# print "skipped: reason"; unittest with -v prints "... skipped 'reason'" for each test.
 REASON = re.compile(r"""(?:^|: )Skipped\n(.*)|^skipped: (.*)|\.\.\. skipped (?:'(.*)'|"(.*)")$""", re.MULTILINE)
 
 
@@ -138,7 +138,7 @@ def self_test() -> None:
         assert skip_reason(output) == reason, (output, skip_reason(output))
     with tempfile.TemporaryDirectory() as folder:
         good, bad, empty = (str(pathlib.Path(folder) / name) for name in ("good", "bad", "empty"))
-        # As ctest 3.25 writes them.
+        # Reports as ctest 3.25 writes them.
         pathlib.Path(good).write_text(
             '<testsuite><testcase name="A" status="run"/><testcase name="B" status="notrun">'
             '<skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/>'
@@ -174,7 +174,7 @@ def self_test() -> None:
                 ([], "fail", "failed: D (asan)", "0 passed, 2 failed, 0 skipped")):
             pathlib.Path(again).write_text(f'<testsuite><testcase name="D" status="{status}"/></testsuite>')
             lines, ok = summarise([*more, f"asan={bad}", f"again:asan={again}"])
-            assert not ok and lines[0] == first and lines[-1] == last, lines  # E was not run at all.
+            assert not ok and lines[0] == first and lines[-1] == last, lines  # E did not run.
             assert lines[-2] == f"{int(status == 'run')} flaky, {len(more)} of them known", lines
         known.write_text("D yesterday it waits\n")
         assert not summarise([f"flaky-list={known}", f"release={good}"])[1]

@@ -6,8 +6,8 @@ signatures per handshake, and the server signs with the curve that is cheapest f
 
 A leaf names 100 hosts, as a CDN's does: 2,000 hosts need 20 certificates. Rejected: a
 certificate per host, for which openssl takes half a minute, and which nginx loads either from
-disk at every handshake or as 2,000 server blocks; and "*.example", which OpenSSL and libcurl
-both refuse, because it would cover a top-level domain.
+disk at every handshake or as 2,000 server blocks; and a wildcard "*.example", which OpenSSL and
+libcurl both refuse, because it would cover a top-level domain.
 """
 
 import dataclasses
@@ -35,7 +35,7 @@ def _openssl(*arguments: object) -> None:
 
 def _issue(folder: pathlib.Path, name: str, issuer: str, key: pathlib.Path,
            extensions: list[str]) -> pathlib.Path:
-    """Signs `key` with the issuer's; returns the certificate."""
+    """Signs `key` with the issuer's key; returns the certificate."""
     request, certificate = folder / f"{name}.csr", folder / f"{name}.pem"
     settings = folder / f"{name}.ext"
     settings.write_text("".join(f"{line}\n" for line in extensions))
@@ -53,7 +53,7 @@ def make(folder: pathlib.Path, hosts: list[str]) -> tuple[pathlib.Path, list[Lea
     _openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder / "root.key",
              "-out", root, "-days", DAYS, "-subj", "/CN=Gannet test root",
              "-addext", "keyUsage=critical,keyCertSign,cRLSign")
-    # Leaves share a key: nobody compares them.
+    # All leaves share one key, which no client notices.
     for key in (between_key, leaf_key):
         _openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", key)
     between = _issue(folder, "intermediate", "root", between_key,

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Crawlers race over the same web: Gannet against a bare libcurl loop (the limit), wget2
-and Scrapy.
+"""Crawlers race over the same web: Gannet against a bare libcurl loop (which is the upper limit),
+wget2 and Scrapy.
 
     crawl_bench.py [--gannet build/release/gannet] [--races manual-20,hosts-2000]
                    [--runs 3] [--only curl,gannet] [--profile]
@@ -14,20 +14,20 @@ no bound per host. The races:
 - fake-web: tests/fake_web, 500 hosts, 20,000 pages; curl gets the URLs of its ground truth.
 - hosts-2000, hosts-2000-addresses, manual-20-tls: plain HTTP against TLS (tls_races.py).
 
-One after the other, --runs times in turn; the best run of each counts. Absolute figures
-are noise on shared machines: look at the ratios. Fails below 25 times Scrapy or 0.7
-times wget2, by wall clock; those of CPU time stand beside it, for where others use the
-cores meanwhile. Of TLS it asks 0.5 of plain HTTP's pages/s on 2,000 hosts and 0.75 on 20,
-all pages and no failure, and at most 1.3 times the libcurl loop's CPU time for a new
-connection. The last line is one JSON object.
+The crawlers run one after the other, --runs times in turn; the best run of each counts. Absolute
+figures are noise on shared machines: look at the ratios. Fails below 25 times Scrapy or 0.7
+times wget2, by wall clock; the ratios of CPU time are printed too, for machines whose cores are
+used by others. With TLS, Gannet must reach 0.5 of plain HTTP's pages/s on 2,000 hosts and 0.75
+on 20, with all pages and no failure, and use at most 1.3 times the libcurl loop's CPU time for
+a new connection. The last line is one JSON object.
 
-How each gets to the web, where no name resolves:
+How each reaches the web, although its host names do not resolve:
 - curl_loop: CURLOPT_CONNECT_TO. It knows all URLs from the start and parses nothing.
 - gannet: --connect-to.
-- wget2: nginx as its HTTP proxy. (It takes a request for http://host/path as one for
+- wget2: nginx as its HTTP proxy. (nginx takes a request for http://host/path as one for
   that host. A private /etc/hosts by unshare and a bind mount works too, but needs root.)
-  It writes the files to a folder; ten connections would be its default, one per host is
-  what it gets here.
+  It writes the files to a folder, and has one connection per host instead of its default
+  of ten in all.
 - Scrapy: a resolver of its own (scrapy_spider.py). It is slow, so it runs once.
 """
 
@@ -48,7 +48,7 @@ from race import Race
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = HERE.parents[2] / "build" / "release"
 PEERS = ["curl", "wget2", "scrapy", "gannet"]
-# What Gannet is to reach: name of the ratio, and the least of it.
+# What Gannet must reach: name of the ratio, and its least value.
 TARGETS = {"gannet/wget2": 0.7, "gannet/scrapy": 25}
 
 

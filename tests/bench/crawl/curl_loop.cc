@@ -7,9 +7,9 @@
 //   curl_loop --connect-to 127.0.0.1:8080[,8443] --urls FILE
 //             [--ca-file FILE] [--hosts-per-handle 100] [--connections 500]
 //
-// After the comma stands the port of https URLs. The certificates of --ca-file
-// are loaded once and shared by all connections, as a crawler should do;
-// libcurl of itself may load them anew for each.
+// The port after the comma is for https URLs. The certificates of --ca-file are
+// loaded once and shared by all connections, as a crawler should do; by default
+// libcurl may load them again for each.
 //
 // Prints one JSON object.
 #include <curl/curl.h>
@@ -48,7 +48,8 @@ struct Target {
   X509_STORE* store = nullptr;
 };
 
-// "HOST:PORT" for all URLs, or "HOST:PORT,TLSPORT", as gannet takes it.
+// `text` is "HOST:PORT" for all URLs, or "HOST:PORT,TLSPORT", as in gannet's
+// --connect-to.
 curl_slist* ConnectTo(const std::string& text) {
   const size_t comma = text.find(',');
   const std::string plain = text.substr(0, comma);
@@ -61,7 +62,7 @@ curl_slist* ConnectTo(const std::string& text) {
       list, (":443:" + host + ":" + text.substr(comma + 1)).c_str());
 }
 
-// One multi handle and the hosts that are its own.
+// One multi handle and the hosts that it serves.
 class Handle {
  public:
   Handle(const Target& target, int epoll_fd, Totals* totals)
@@ -124,7 +125,7 @@ class Handle {
   }
   bool busy() const { return busy_ > 0; }
 
-  // By descriptor: whose socket it is.
+  // The handle that a socket belongs to, by descriptor.
   static std::vector<Handle*>& sockets() {
     static auto& sockets = *new std::vector<Handle*>();
     return sockets;
@@ -136,8 +137,8 @@ class Handle {
   }
 
  private:
-  // The next URL for `easy`: of its host, so that the connection is used again,
-  // or of a host that waits.
+  // Gives `easy` its next URL: of the same host, so that the connection is used
+  // again, or of a host that waits.
   void Next(CURL* easy) {
     Host* host = nullptr;
     curl_easy_getinfo(easy, CURLINFO_PRIVATE, &host);

@@ -11,7 +11,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 def _ticks(stat: str) -> int:
-    """utime and stime are fields 14 and 15 of proc(5)."""
+    """CPU ticks: utime and stime are fields 14 and 15 of proc(5)."""
     fields = stat.rsplit(")", 1)[1].split()
     return int(fields[11]) + int(fields[12])
 
@@ -21,8 +21,8 @@ def cpu_of(pids: list[int]) -> float:
 
 
 class Threads:
-    """CPU seconds by thread name. Threads come and go, so they are looked at often; what
-    one uses after the last look is not seen."""
+    """CPU seconds by thread name. Threads come and go, so they are read often; what a thread
+    uses after the last reading is not counted."""
 
     def __init__(self, pid: int):
         self.tasks = pathlib.Path(f"/proc/{pid}/task")
@@ -46,7 +46,7 @@ class Threads:
 
 
 def run(command: list[str], server: list[int], timeout: float) -> tuple[dict, str]:
-    """Runs it; what it cost it and the server, and what it printed."""
+    """Runs it. Returns what it cost it and the server, and what it printed."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         server_before, start = cpu_of(server), time.monotonic()
         process = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL)
@@ -68,7 +68,7 @@ def run(command: list[str], server: list[int], timeout: float) -> tuple[dict, st
         out.seek(0)
         err.seek(0)
         printed = out.read()
-        # wget2: 8 means that the server said 404 to something, as it should.
+        # 8 is wget2's way to say that some URLs were 404, as they should be.
         if process.returncode not in (0, 8):
             why = f"stopped after {timeout:.0f} s" if timed_out else f"exit code {process.returncode}"
             raise RuntimeError(f"{command[0]}: {why}\n{printed[-2000:]}{err.read()[-2000:]}")
@@ -80,7 +80,7 @@ def run(command: list[str], server: list[int], timeout: float) -> tuple[dict, st
 
 
 def profile(command: list[str], timeout: float, most: int) -> list[str]:
-    """The functions that it spends its CPU in, as perf(1) sees them: 'share thread symbol'."""
+    """The functions that use the most CPU by perf(1), as 'share thread symbol'."""
     with tempfile.NamedTemporaryFile(prefix="gannet-perf-") as data:
         subprocess.run(["perf", "record", "-q", "-F", "499", "-o", data.name, "--", *command],
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=timeout)

@@ -16,9 +16,9 @@ urls: {{allow: {allow}}}
 
 
 class Race:
-    """One web and who runs on it. `urls` is what the libcurl loop gets, `seeds` where the
-    others begin; `allow` is Gannet's urls.allow, `rounds` bounds it (None: until nothing is
-    left). Whoever runs it sets `connect_to`, `server` and, for https URLs, `ca_file`."""
+    """One web and the crawlers that race on it. `urls` is what the libcurl loop gets, `seeds` where
+    the others begin; `allow` is Gannet's urls.allow, `rounds` its limit (None: until nothing is
+    left). The caller sets `connect_to`, `server` and, for https URLs, `ca_file` before run()."""
 
     def __init__(self, name, arguments, folder, peers, seeds, urls, allow, rounds=None):
         self.name, self.arguments, self.folder = name, arguments, folder

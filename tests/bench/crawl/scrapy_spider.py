@@ -2,7 +2,7 @@
 
     /usr/bin/python3 scrapy_spider.py --port 8080 --hosts 20 [--pages 2000]
 
-Every name resolves to 127.0.0.1 (a resolver of our own); the port stands in the URLs.
+Every name resolves to 127.0.0.1 (by a resolver of our own); the URLs have the port.
 Prints one JSON object.
 """
 
@@ -39,7 +39,7 @@ class PagesSpider(scrapy.Spider):
         if self.most and self.fetched >= self.most:
             raise scrapy.exceptions.CloseSpider("enough")
         for link in self.links.extract_links(response):
-            # Only the hosts of the race: there is no other web here.
+            # Only hosts of the race: other links of the manual lead to the real web.
             if ".example:" in link.url:
                 yield scrapy.Request(link.url)
 

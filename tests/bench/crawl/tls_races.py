@@ -1,19 +1,19 @@
 """The races of crawl_bench.py over plain HTTP and over TLS: what does TLS cost Gannet, and how
-much of that must be?
+much of that is unavoidable?
 
 - hosts-2000: 2,000 hosts of 10 pages each. All 20,000 URLs are given, so that one round gets
-  them all, over one connection a host, as the libcurl loop does. The CPU time of a TLS
-  connection is what a crawl takes more over TLS than over plain HTTP, by nginx's count of the
+  them all, over one connection per host, as the libcurl loop does. The CPU time of a TLS
+  connection is what a crawl takes more over TLS than over plain HTTP, divided by nginx's count of
   connections. It includes the decryption of ten pages, for Gannet as for the loop.
 - hosts-2000-addresses: the same, with an address of its own for each host; without the loop,
-  which knows one address only. Nothing is asked of its CPU time.
-- manual-20-tls: 20 hosts, the whole manual: TLS once connections are there.
+  which can use one address only. Its CPU time has no target.
+- manual-20-tls: 20 hosts, the whole manual: what TLS costs after the connections are made.
 
 The loop loads the certificates once (curl_loop.cc), and both trust the machine's own roots and
 the test web's, as a crawler of the real web would.
 
-Plain and TLS take turns within a run, and of each the best time and the least CPU time count:
-other load on the machine only ever adds.
+Plain and TLS take turns within a run, and of each the best time and the least CPU time count,
+because other load on the machine only adds to them.
 """
 
 import dataclasses
@@ -23,7 +23,7 @@ import certificates
 import web
 from race import Race
 
-# Pages that the manual's index links to; small ones and large ones.
+# Ten pages that the manual's index links to, small and large ones.
 TEN_PAGES = ["index", "preface", "legalnotice", "intro-whatis", "history", "notation", "resources",
              "bug-reporting", "tutorial", "tutorial-start"]
 SCHEMES = ["http", "https"]
@@ -31,8 +31,8 @@ SCHEMES = ["http", "https"]
 
 @dataclasses.dataclass
 class Rules:
-    """A race and its targets: `speed` is the least share of plain HTTP's pages/s that TLS is to
-    reach, `cpu` the most that a connection's TLS may cost, in times of the loop's."""
+    """A race and its targets: `speed` is the least share of plain HTTP's pages/s that TLS must
+    reach, `cpu` the most that a connection's TLS may cost, as a multiple of the loop's cost."""
     hosts: int
     ten_pages: bool
     speed: float
@@ -71,7 +71,7 @@ def _milliseconds_per_connection(measured: dict, peer: str) -> float:
 
 
 def judge(rules: Rules, expected: int, measured: dict) -> tuple[dict, list[str]]:
-    """The ratios, and what is missed. `measured` has the runs by peer and scheme."""
+    """The ratios, and which targets were missed. `measured` has the runs by peer and scheme."""
     missed = [f"{peer} got {run['pages']} of {expected} pages by {scheme}"
               for (peer, scheme), runs in measured.items() for run in runs
               if run["pages"] != expected]
@@ -80,7 +80,7 @@ def judge(rules: Rules, expected: int, measured: dict) -> tuple[dict, list[str]]
         plain, tls = (max(run["pages_per_second"] for run in measured[peer, scheme])
                       for scheme in SCHEMES)
         ratios[f"{peer}: https/http pages/s"] = round(tls / max(plain, 1), 3)
-        # With the whole manual it would be the decryption of pages, not the connection.
+        # With the whole manual this would measure the decryption of pages, not the connection.
         if rules.ten_pages:
             ratios[f"{peer}: ms of CPU per TLS connection"] = round(
                 _milliseconds_per_connection(measured, peer), 3)

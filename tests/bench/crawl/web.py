@@ -1,11 +1,11 @@
 """The web that the crawlers race on: nginx serves the HTML of postgresql-doc-15 under
 any number of host names on one loopback port, with a robots.txt; and with TLS on a second
-port, under names that are given (certificates.py).
+port, under the given names (certificates.py).
 
     python3 web.py --port 8080 [--tls-port 8443 --hosts 20]       serves until interrupted
 
-One worker, keep-alive without end, and no log unless asked for: what is measured is the
-crawler.
+It has one worker, keep-alive without end, and no log unless asked for, because the crawler is to be
+measured and not nginx.
 """
 
 import argparse
@@ -83,7 +83,7 @@ class Web:
     port: int
 
     def connections(self) -> int:
-        """How many nginx accepted so far, this question's own included."""
+        """How many connections nginx has accepted so far, this request's own included."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/nginx-status") as answer:
             return int(answer.read().split()[7])
 
@@ -111,8 +111,8 @@ def _servers(port: int, tls_port: int, address: str, leaves: list[certificates.L
     blocks = [SERVER.format(listen=f"{address}:{port} default_server backlog=65535", names="_",
                             certificate="")]
     for i, leaf in enumerate(leaves):
-        # Options of a port are said once. A name that nobody has gets the first certificate,
-        # and a client that verifies names refuses it.
+        # A port's options may be given only once. An unknown name gets the first certificate, and
+        # a client that verifies names refuses it.
         options = " default_server backlog=65535" if i == 0 else ""
         blocks.append(SERVER.format(
             listen=f"{address}:{tls_port} ssl{options}", names=" ".join(leaf.names),
@@ -136,10 +136,10 @@ def serve(port: int, tls_port: int = 0, hosts: list[str] = (), every_address: bo
           log: pathlib.Path | None = None):
     """Yields a Web. `hosts` are the names that TLS is served under. With `every_address` it
     answers on all of 127.0.0.0/8 (a socket can only be bound to one address or to all, so nginx
-    refuses the others' requests itself). `log` gets a line a request: connection, "r" if it
-    resumed a TLS session ("." if not), host, path and status."""
+    itself refuses requests from other addresses). `log` gets a line per request: connection, "r" if
+    it resumed a TLS session ("." if not), host, path and status."""
     with tempfile.TemporaryDirectory(prefix="gannet-web-") as folder:
-        # The worker runs as another user when we are root, and must reach it.
+        # If we are root, the worker runs as another user, who must be able to read the folder.
         pathlib.Path(folder).chmod(0o755)
         root, leaves = certificates.make(pathlib.Path(folder), hosts) if tls_port else (None, [])
         config = pathlib.Path(folder) / "nginx.conf"
@@ -147,7 +147,7 @@ def serve(port: int, tls_port: int = 0, hosts: list[str] = (), every_address: bo
             folder=folder, html=HTML, user="www-data", log=f"{log} tls" if log else "off",
             servers=_servers(port, tls_port, "0.0.0.0" if every_address else "127.0.0.1", leaves)))
         nginx = shutil.which("nginx", path="/usr/sbin:/usr/bin")
-        # "-e": else it opens Debian's log before it has read the configuration.
+        # Without "-e" it opens Debian's log before it has read the configuration.
         server = subprocess.Popen([nginx, "-e", f"{folder}/error.log", "-p", folder, "-c", str(config)],
                                   stderr=subprocess.DEVNULL)
         try:

@@ -1,8 +1,8 @@
 // Bytes for each URL that travels between sites, with its cash (aim: 20), and
 // what packing and unpacking cost, by the size of the batch. The URLs are
 // those that sites find for each other in a recorded crawl, in the order in
-// which they are sent; "pb" is the outbox as protobuf writes it, "pb+zstd" the
-// same compressed: what the codec has to beat.
+// which they are sent. For comparison, "pb" is the outbox as protobuf writes
+// it, and "pb+zstd" the same compressed.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 using federation::BatchCompression;
 using storage::FoundUrl;
 
-// Enough to be certain of a byte's tenth.
+// Enough for an accuracy of a tenth of a byte.
 constexpr size_t kMostUrls = 40'000;
 
 double CpuSeconds() {
@@ -32,7 +32,7 @@ double CpuSeconds() {
   return usage.ru_utime.tv_sec + usage.ru_utime.tv_usec * 1e-6;
 }
 
-// What each pair of sites sends, in the order of rounds.
+// The URLs that each pair of sites sends, in the order of rounds.
 std::map<std::pair<int, int>, std::vector<FoundUrl>> AllSent(
     const RecordedCrawl& crawl, const CrawlShape& shape) {
   std::map<std::pair<int, int>, std::vector<FoundUrl>> sent;
@@ -59,7 +59,7 @@ std::vector<std::vector<FoundUrl>> Batches(
   for (const auto& [pair, found] : sent) {
     for (size_t i = 0; i < found.size() && urls < kMostUrls; i += size) {
       const size_t count = std::min(size, found.size() - i);
-      if (count < size / 2) continue;  // What is left over is another size.
+      if (count < size / 2) continue;  // The rest would be a smaller batch.
       batches.emplace_back(found.begin() + i, found.begin() + i + count);
       std::sort(
           batches.back().begin(), batches.back().end(),

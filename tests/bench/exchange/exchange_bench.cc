@@ -1,8 +1,9 @@
-// URLs a second from one site's outbox into another's crawl DB, in two
-// processes over loopback: pump, codec, gRPC, receiver, both synced. Against
-// the same URLs put into a crawl DB here, in batches of the same size; five
-// times in turn, each into empty DBs. Exit code 1 if the median of the ratios
-// is below 0.6. And the bytes of each URL on the wire.
+// URLs per second from one site's outbox into another's crawl DB, in two
+// processes over loopback: pump, codec, gRPC, receiver, both synced. It is
+// compared with putting the same URLs into a crawl DB of this process, in
+// batches of the same size; five times in turn, each into empty DBs. Exit code
+// 1 if the median of the ratios is below 0.6. Also prints the bytes per URL on
+// the wire.
 //
 //   exchange_bench [--urls N]
 #include <signal.h>
@@ -57,7 +58,8 @@ federation::Applicant Site(const char* name, uint64_t incarnation,
   return site;
 }
 
-// Nearly everything is the receiver's: the more, the steadier the figure.
+// The receiver owns nearly everything: the more URLs it gets, the steadier the
+// figure.
 federation::Map TwoSites() {
   const federation::Map first =
       FoundFederation(Site("sender", 1, 1), 7, {}, true).value();
@@ -80,13 +82,13 @@ std::unique_ptr<CrawlDb> OpenDb(const std::string& folder, const char* name,
   return db;
 }
 
-// A site that only receives.
+// A site that only receives batches.
 class Receiver : public federation::PutOnlyVerbs {
  public:
   Receiver(CrawlDb& db, const MapHolder& maps)
       : db_(db),
         maps_(maps),
-        // As many as a site has by default.
+        // The default of a site.
         receiver_(
             {.most_host_pages = 1'000'000, .now = [] { return absl::Now(); }},
             db, maps, canonicaliser_, *filter_) {}
@@ -125,7 +127,8 @@ class Receiver : public federation::PutOnlyVerbs {
   federation::BatchReceiver receiver_;
 };
 
-// Another process: says its port, then receives until it is killed.
+// Runs in another process: writes its port to `say`, then receives until it is
+// killed.
 [[noreturn]] void Receive(int say) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const TemporaryFolder folder;
@@ -166,15 +169,15 @@ void End(const Process& other) {
   waitpid(other.pid, nullptr, 0);
 }
 
-// In the order of their keys, as an outbox has them.
+// The receiver's URLs in the order of their keys, as in an outbox.
 std::vector<FoundUrl> UrlsOfReceiver(const RecordedCrawl& crawl) {
   const auto view = MapView::Create(TwoSites(), "receiver").value();
   std::vector<FoundUrl> urls;
   for (uint32_t page = 0; page < crawl.pages() && urls.size() < most_urls;
        ++page) {
     if (federation::Ownership(*view).IsMine(crawl.key(page).bytes)) {
-      // Without cash, which would have to come from somewhere;
-      // batch_codec_bench has the bytes with it.
+      // Without cash, because the ledger would have to account for it;
+      // batch_codec_bench has the bytes with cash.
       urls.push_back({crawl.key(page), /*cash=*/0, 2, 0});
     }
   }
@@ -194,7 +197,7 @@ double Batched(const std::vector<FoundUrl>& urls, const Put& put) {
   return absl::ToDoubleSeconds(absl::Now() - began);
 }
 
-// The exchange's URLs a second in those of PutIfAbsent.
+// The exchange's URLs per second, divided by those of PutIfAbsent.
 double Compare(const std::vector<FoundUrl>& urls, int port) {
   const TemporaryFolder here, local;
   const auto db = OpenDb(here.path(), "sender", 1);

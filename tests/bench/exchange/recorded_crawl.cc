@@ -13,7 +13,7 @@
 namespace gannet::bench {
 namespace {
 
-// What one site knows and has; by page.
+// What one site knows and has fetched.
 struct Site {
   std::vector<int64_t> cash;
   std::vector<uint32_t> depth;
@@ -36,8 +36,8 @@ struct Site {
     frontier.push_back(page);
   }
 
-  // The best `width` of the frontier, which leave it; `again` of them are
-  // pages fetched before, if there are any.
+  // Takes the best `width` pages out of the frontier; the share `again` are
+  // instead pages that were fetched before, if there are any.
   std::vector<uint32_t> Generate(size_t width, double again) {
     std::vector<uint32_t> pages;
     if (!visited.empty()) {
@@ -159,7 +159,8 @@ void RecordedCrawl::Run(const CrawlShape& shape,
         }
       }
     }
-    // All sites have generated before anything arrives, whatever their order.
+    // All sites generate before any URL arrives, so their order does not
+    // matter.
     for (int from = 0; from < shape.sites; ++from) {
       const std::vector<bool> goes = exchange(round, from, sent[from]);
       for (size_t i = 0; i < goes.size(); ++i) {

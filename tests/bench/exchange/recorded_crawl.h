@@ -1,9 +1,9 @@
 // RecordedCrawl replays a crawl of a recorded link graph by several sites, in
-// memory: no network, no crawl DB, only what the exchange between them sees.
+// memory: no network, no crawl DB, only the URLs that the exchange would see.
 // Links are those of data/graph (the Italian CNR), URLs are those that the
-// fake web gives to its pages, domains are shared out by HashPlacement, and
-// every site fetches the pages with the most cash first (OPIC), as many in each
-// round as make the crawl end with the last round.
+// fake web gives to its pages, HashPlacement gives domains to sites, and every
+// site fetches the pages with the most cash first (OPIC), so many in each round
+// that the crawl ends with the last round.
 //
 // Not thread-safe.
 #pragma once
@@ -23,11 +23,11 @@ namespace gannet::bench {
 struct CrawlShape {
   int sites = 3;
   int rounds = 50;
-  // Of each site's pages of each round, this share has been fetched before: a
-  // site that keeps its copy fresh.
+  // This share of each site's pages of a round has been fetched before, as if
+  // the site keeps its copy fresh.
   double recrawl = 0;
-  // Every page is a channel of its own: the worst case, a web without domains
-  // that keep their links to themselves.
+  // Every page is a channel of its own: the worst case, in which no links stay
+  // within a channel.
   bool scattered = false;
 };
 
@@ -46,8 +46,8 @@ class RecordedCrawl {
     int64_t cash = 0;
     uint32_t depth = 0;
   };
-  // What a site found in a round for others, in the order of their keys.
-  // Returns, for each, whether it is sent; the cash of others is dropped.
+  // Gets what a site found in a round for other sites, in the order of keys.
+  // Returns for each whether it is sent; if not, its cash is dropped.
   using Exchange = std::function<std::vector<bool>(int round, int from,
                                                    const std::vector<Sent>&)>;
   // Calls `exchange` for each site and round.
@@ -66,8 +66,8 @@ class RecordedCrawl {
   std::vector<uint32_t> seeds_;
 };
 
-// Calls `report` with the crawl of the strangers' graph; says so if there is
-// none. Returns what main() does: 77 if it is skipped.
+// Calls `report` with the crawl of the recorded graph, or says that the graph
+// is missing. Returns main()'s exit code: 77 if it is missing.
 int OnTheRecordedWeb(const std::function<void(const RecordedCrawl&)>& report);
 
 }  // namespace gannet::bench

@@ -1,13 +1,13 @@
-// How many of the URLs that a site finds for others are kept back by the
-// sent-URL cache, by the cache's size, over 50 rounds of a recorded web
-// (aim: 92 % in 3 MB, as UniCrawl saw); and how fast it answers.
+// How many of the URLs that a site finds for others the sent-URL cache keeps
+// back, by the cache's size, over 50 rounds of a recorded web (aim: 92 % in
+// 3 MB, as UniCrawl measured); and how fast it answers.
 //
-// Two rates, because "hit" can mean two things. Per *link*: of all links to
-// pages of other sites, how many need no sending, those counted that a round
-// finds twice. Per *look-up*: update sums a round's links first and asks once
-// for each URL, so the easy hits are gone before the cache is asked.
-// `endless` is what a cache that never forgets would reach: the rest are URLs
-// never sent before.
+// There are two rates, because "hit" can mean two things. Per *link*: of all
+// links to pages of other sites, how many need not be sent, including those
+// that a round finds several times. Per *look-up*: update sums a round's links
+// first and asks once for each URL, so the easy hits never reach the cache.
+// `endless` is what a cache that never forgets would reach: it misses only URLs
+// that were never sent before.
 #include <sys/resource.h>
 
 #include <cstdio>
@@ -42,7 +42,7 @@ struct Counts {
   double PerLookup() const { return static_cast<double>(hits) / lookups; }
 };
 
-// What every site finds in every round.
+// What each site finds in each round.
 struct Trace {
   int sites = 0;
   std::vector<std::vector<Sent>> batches;
@@ -92,7 +92,7 @@ Counts Replay(const RecordedCrawl& crawl, const Trace& trace, size_t bytes,
         misses.push_back(&url);
       }
     }
-    // Committed with the whole batch; only then remembered.
+    // Remembered only after the whole batch, as after its commit.
     for (const Sent* url : misses) {
       caches[url->from]->Remember(
           storage::SiteId{static_cast<uint32_t>(url->to)},
@@ -129,7 +129,8 @@ void Report(const RecordedCrawl& crawl, const CrawlShape& shape) {
               100 * endless.PerLookup());
 }
 
-// Look-ups alone, of pages that are there and (in the first pass) are not.
+// Look-ups alone, of pages that are in the cache and, in the first pass, are
+// not.
 void ReportSpeed(const RecordedCrawl& crawl) {
   federation::SentUrlCache cache(3 << 20, 1);
   const storage::SiteId to{1};
@@ -170,7 +171,7 @@ int main() {
     Report(crawl, {.sites = 3, .rounds = 50});
     Report(crawl, {.sites = 3, .rounds = 50, .recrawl = 0.5});
     Report(crawl, {.sites = 20, .rounds = 50});
-    // Of UniCrawl's width: 400 pages a round, of all sites together.
+    // UniCrawl's width: 400 pages per round for all sites together.
     Report(crawl, {.sites = 3, .rounds = 800});
     Report(crawl, {.sites = 3, .rounds = 50, .scattered = true});
     Report(crawl,

@@ -9,8 +9,8 @@
 namespace gannet::bench {
 namespace {
 
-// Pages of the manual that tests/bench/crawl serves: where these URLs are
-// fetched, they are there (the query is ignored).
+// Pages of the manual that tests/bench/crawl serves, so that these URLs can
+// really be fetched there (nginx ignores the query).
 constexpr std::string_view kNames[] = {
     "index.html",      "sql-select.html",  "datatype.html", "functions.html",
     "sql-insert.html", "tutorial.html",    "indexes.html",  "mvcc.html",
@@ -86,7 +86,7 @@ std::vector<storage::PageKey> GrowingWeb::Outlinks(const storage::PageKey& page,
   const int64_t home = HostNamed(storage::SurtOf(page.bytes));
   std::vector<storage::PageKey> links;
   for (int i = 0; i < known; ++i) {
-    // Other hosts by their size.
+    // Other hosts are chosen by their size.
     const int64_t host = i % 11 < 8
                              ? home
                              : HostOf(static_cast<int64_t>(
@@ -99,7 +99,7 @@ std::vector<storage::PageKey> GrowingWeb::Outlinks(const storage::PageKey& page,
                              ? home
                              : HostOf(static_cast<int64_t>(
                                    random_() % static_cast<uint64_t>(pages_)));
-    // New pages of the own host are found by several of its pages.
+    // Several pages of a host find the same new pages of it.
     const uint64_t number =
         stays ? next_fresh_ / 64 * 64 + random_() % 64 : next_fresh_;
     ++next_fresh_;

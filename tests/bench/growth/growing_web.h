@@ -20,7 +20,7 @@ class GrowingWeb {
 
   int64_t pages() const { return pages_; }
   storage::PageKey Page(int64_t i) const;
-  // What brings page `i` into the crawl DB, with cash spread over many steps.
+  // Page `i` as PutIfAbsent gets it; cash is spread over many steps.
   storage::FoundUrl FoundPage(int64_t i);
   // Sorted, distinct; none is `page` itself.
   std::vector<storage::PageKey> Outlinks(const storage::PageKey& page,
@@ -34,12 +34,12 @@ class GrowingWeb {
   }
   storage::PageKey Key(int64_t host, std::string_view path) const;
   int64_t HostNamed(std::string_view surt) const;
-  // One of the host's pages, more often one of the first.
+  // Draws one of the host's pages, more often one of the first.
   int64_t DrawOf(int64_t host);
   double Uniform() { return std::uniform_real_distribution<>(0, 1)(random_); }
 
   const int64_t pages_;
-  std::vector<int64_t> first_;  // By host; one more than hosts.
+  std::vector<int64_t> first_;  // A host's first page; one more than hosts.
   std::mt19937_64 random_;
   uint64_t next_fresh_ = 0;
 };

@@ -6,11 +6,11 @@
 //   growth_bench --fill DIR --sizes 5000000     only makes a crawl DB, in DIR
 //
 // Ten rounds of churn without new pages, then three that are measured; medians
-// count. The bounds are those of the largest against the smallest size, by wall
-// clock: generate 1.5, update 2. CPU is printed beside it, which tells a busy
-// machine from a slow program, but does not judge: a program that waits for the
-// disk has time to spare there. Without --sizes the largest is ten million in a
-// long run (tests/run.sh --long --bench), else one million.
+// count. The largest size may take, by wall clock, 1.5 times as long as the
+// smallest for generate and twice as long for update. CPU time is printed too,
+// which tells a busy machine from a slow program; it has no limit, because it
+// does not show waiting for the disk. Without --sizes the largest is ten
+// million in a long run (tests/run.sh --long --bench), else one million.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -54,8 +54,8 @@ T Must(absl::StatusOr<T> value) {
   return *std::move(value);
 }
 
-// Of all threads, compactions included: where others use the cores meanwhile,
-// the figure to look at.
+// CPU time of all threads, compactions included: the better figure if other
+// programs use the cores.
 double CpuSeconds() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
@@ -91,8 +91,8 @@ Cost Median(const std::vector<Cost>& costs) {
   return {seconds[seconds.size() / 2], cpu_seconds[cpu_seconds.size() / 2]};
 }
 
-// All files of a folder; only the tables, if asked for: write-ahead logs are
-// kept for `verify`, and are no part of what a URL costs.
+// The size of all files of a folder, or of its tables only: write-ahead logs
+// are kept for `verify`, and do not count as what a URL costs.
 int64_t DiskBytes(const std::string& folder, bool tables_only) {
   int64_t bytes = 0;
   for (const auto& file :

@@ -3,10 +3,10 @@
 
     memory_bench.py [--gannet build/release/gannet] [--urls 5000000] [--width 20000]
 
-growth_bench --fill makes the crawl DB; then `gannet round` fetches one round of pages of
-thousands of hosts, which nginx serves (the PostgreSQL manual, tests/bench/crawl), archives
-them and updates. Fails above 600 MB (MiB) of peak resident memory. Without --urls it takes
-500,000 unless the run is a long one (GANNET_TEST_LONG). The last line is one JSON object.
+growth_bench --fill makes the crawl DB; then `gannet round` runs one whole round over pages of
+thousands of hosts, which nginx serves (the PostgreSQL manual, tests/bench/crawl). Fails above
+600 MiB of peak resident memory. Without --urls there are five million in a long run
+(GANNET_TEST_LONG), else 500,000. The last line is one JSON object.
 """
 
 import argparse

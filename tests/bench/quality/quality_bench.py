@@ -6,23 +6,23 @@
 
 The web is a recorded one: the links of cnr-2000 (325,557 pages; data/graph) served by the fake
 web. It is crawled by one site, and by several that exchange `urls` or `cash`, all with the same
-width in all: rounds of 0.5 % of the pages, divided by the number of sites. The figure is the
+total width: rounds of 0.5 % of the pages, divided by the number of sites. The figure is the
 share of all PageRank (the fake web's ground truth) that the first 10, 20 and 40 % of the pages
-have, in the order in which the server answered them, whichever site asked. Beside it: what the
-exchange cost, URLs and bytes of packed batches, over all pairs of sites.
+have, in the order in which the server answered them, whichever site asked. It also prints what
+the exchange cost: URLs and bytes of packed batches, over all pairs of sites.
 
-A seed gives the hosts other names and sizes; which domains go to which site is new in each run,
-as in each federation. Fails if several sites with `cash` are more than 2 percentage points below
-the one site, after any of the three shares (medians over the seeds). The last line is one JSON
-object.
+Each seed gives the hosts other names and sizes; which domains go to which site is new in each
+run, as in each federation. Fails if several sites with `cash` are more than 2 percentage points
+below the one site, after any of the three shares (medians over the seeds). The last line is one
+JSON object.
 
 Rounds go in step: all sites begin a round together, and the next when all have ended it and what
-they found for each other has arrived. That is what a real federation comes near to: there a round
-takes minutes, for the sake of politeness, and the exchange seconds. Here a round of some hundred
-pages takes less than a second, in which sites that share two cores with the server run apart as
-they would nowhere else; --continuous shows what comes of that.
+they found for each other has arrived. A real federation behaves much like this: there a round
+takes minutes, because of politeness, and the exchange seconds. Here a round of some hundred
+pages takes less than a second, and sites that share two cores with the server would drift apart
+as they never do in reality; --continuous shows the effect.
 
-Why so many hosts, and rounds so narrow: README.md of tests/bench.
+tests/bench/README.md says why there are so many hosts, and why rounds are so narrow.
 """
 
 import argparse
@@ -81,7 +81,7 @@ class RecordedWebLab(Lab):
         return sum(site.status()["pages"].get("fetched", 0) for site in self.sites.values())
 
     def neighbours(self) -> list[dict]:
-        """What each site says of each other."""
+        """What each site says of every other."""
         return [other for site in self.sites.values() for other in site.federation()["sites"]
                 if not other.get("is_self")]
 
@@ -89,9 +89,9 @@ class RecordedWebLab(Lab):
         return sum(other.get(f"sent_{what}", 0) for other in self.neighbours())
 
     def deliver(self, seconds: float = 120) -> None:
-        """Waits until what a round put into outboxes has arrived. They need not be empty: what
-        known URLs gained is kept back for some rounds (federation.gain_every). The pumps look
-        five times a second."""
+        """Waits until what a round put into outboxes has arrived. The outboxes may not get empty:
+        what known URLs gained is kept back for some rounds (federation.gain_every). The pumps check
+        their outboxes five times a second."""
         until = time.monotonic() + seconds
         before = None
         while time.monotonic() < until:
@@ -105,7 +105,7 @@ class RecordedWebLab(Lab):
         raise RuntimeError(f"not delivered after {seconds} s: {now}")
 
     def round_in_step(self) -> int:
-        """One round of every site that has anything to do. How many pages they fetched."""
+        """Runs one round at every site that has work. Returns how many pages they fetched."""
         asked = [site.start("round", "--rounds", "1", "--wait", "0", "--quiet", "--json")
                  for site in self.sites.values()]
         fetched = 0
@@ -133,7 +133,7 @@ def answered(log: pathlib.Path) -> list[str]:
 
 
 def crawl(arguments, seed: int, sites: int, exchange: str, pages: int, width: int) -> dict:
-    """`urls` in the order of their answers, and what it cost."""
+    """Crawls once. Returns `urls` in the order of their answers, and what the exchange cost."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="quality-bench-"))
     start = time.monotonic()
     lab = RecordedWebLab(str(arguments.gannet), str(arguments.fakeweb), folder, [],
@@ -201,15 +201,15 @@ def main() -> int:
     parser.add_argument("--gannet", type=pathlib.Path, default=BUILD / "gannet")
     parser.add_argument("--fakeweb", type=pathlib.Path, default=BUILD / "gannet-fakeweb")
     parser.add_argument("--graph", type=pathlib.Path, default=default_graph())
-    parser.add_argument("--hosts", type=int, default=10_000, help="that the pages are cut into")
+    parser.add_argument("--hosts", type=int, default=10_000, help="number of hosts that the pages are divided into")
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--sites", type=int, default=3)
     parser.add_argument("--exchanges", default="urls,cash")
-    parser.add_argument("--federation", default="", help="more settings, as ', gain_every: 1'")
+    parser.add_argument("--federation", default="", help="more settings of federation:, such as ', gain_every: 1'")
     parser.add_argument("--width-share", type=float, default=0.005,
-                        help="a round's part of all pages, over all sites")
+                        help="the share of all pages in a round, over all sites")
     parser.add_argument("--continuous", action="store_true", help="rounds are not in step")
-    parser.add_argument("--most-points", type=float, default=2, help="that `cash` may lose")
+    parser.add_argument("--most-points", type=float, default=2, help="percentage points that `cash` may lose")
     parser.add_argument("--timeout", type=float, default=900, help="seconds per continuous crawl")
     arguments = parser.parse_args()
     if not arguments.graph.is_file():
@@ -217,7 +217,7 @@ def main() -> int:
         return 77
 
     seeds = [int(seed) for seed in arguments.seeds.split(",")]
-    # One site has nobody to exchange with: either mode is the same crawl.
+    # One site exchanges nothing, so both modes are the same crawl.
     one = "1 site"
     ways = {one: (1, "urls")} | {f"{arguments.sites} sites, {exchange}":
                                  (arguments.sites, exchange)

@@ -10,8 +10,8 @@ figure is the share of all PageRank (the fake web's ground truth, over all pages
 reached) that the first 10, 20 and 40 % of the fetched pages have. Fails if OPIC collects
 less than breadth-first. The last line is one JSON object.
 
-Every new page is let in at once (update.new_pages), for what is deferred waits in the order
-of its cash, and breadth-first would be helped by it.
+Every new page is let in at once (update.new_pages), because deferred URLs wait in the order
+of their cash, which would help breadth-first.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def default_graph() -> pathlib.Path:
 
 @contextlib.contextmanager
 def serve(arguments):
-    """Yields the port."""
+    """Serves the graph, and yields the port."""
     process = subprocess.Popen(
         [arguments.fakeweb, "serve", "--graph", arguments.graph, "--port", "0", "--json"],
         stdout=subprocess.PIPE, text=True)
@@ -65,7 +65,7 @@ def crawl(arguments, order: str, port: int, width: int, pages: int, folder: path
     data, config = folder / order, folder / f"{order}.yaml"
     config.write_text(CONFIG.format(order=order))
     site = ["--data", str(data), "--config", str(config)]
-    # The first rounds are narrow: there are as many pages as the seeds have links.
+    # The first rounds are narrow: they have only the pages that the seeds link to.
     report, fetched = {}, 0
     while fetched < pages:
         rounds = max(1, (pages - fetched) // width)
@@ -92,7 +92,7 @@ def main() -> int:
     parser.add_argument("--fakeweb", type=pathlib.Path, default=BUILD / "gannet-fakeweb")
     parser.add_argument("--graph", type=pathlib.Path, default=default_graph())
     parser.add_argument("--orders", default="opic,breadth-first,random")
-    parser.add_argument("--width-share", type=float, default=0.01, help="a round's part of all pages")
+    parser.add_argument("--width-share", type=float, default=0.01, help="the share of all pages in a round")
     parser.add_argument("--timeout", type=float, default=900, help="seconds per crawl")
     arguments = parser.parse_args()
     if not arguments.graph.is_file():

@@ -38,8 +38,8 @@ bool Same(const std::vector<FoundUrl>& a, const std::vector<FoundUrl>& b) {
                     });
 }
 
-// A list as rounds make them: some hosts, pages that share beginnings, cash
-// from nothing to a seed's.
+// A list such as rounds produce: some hosts, pages whose paths begin alike,
+// cash from nothing to a seed's.
 std::vector<FoundUrl> RandomUrls(size_t count, std::mt19937_64& random) {
   std::set<PageKey> pages;
   while (pages.size() < count) {
@@ -84,7 +84,7 @@ proto::OutboxBatch OutboxOf(const std::vector<FoundUrl>& urls) {
   return batch;
 }
 
-// The columns as the header shows them, with nothing checked.
+// The columns in the format that the header shows, without any checks.
 std::string Columns(uint64_t count, const std::vector<uint64_t>& shared,
                     const std::vector<std::string>& rests,
                     const std::vector<uint64_t>& cash,
@@ -158,7 +158,7 @@ TEST(BatchCodecTest, CompressionIsLeftOutWhereItDoesNotPay) {
   EXPECT_LT(packed.size(), EncodeBatch(urls, kPlain).value().size());
 }
 
-TEST(BatchCodecTest, AListThatIsNoneIsNotWritten) {
+TEST(BatchCodecTest, AnInvalidListIsNotWritten) {
   const PageKey a = Page("http://example.com/a");
   const PageKey b = Page("http://example.com/b");
   const auto error = [](const std::vector<FoundUrl>& urls) {
@@ -184,7 +184,7 @@ TEST(BatchCodecTest, KeysWithTheBucketsOfAnotherListAreMadeAnew) {
   const std::string expected = EncodeBatch(urls).value();
   std::vector<FoundUrl> old = urls;
   for (FoundUrl& url : old) {
-    // All URLs of a domain alike, some domains only.
+    // Changes some domains only, and all URLs of such a domain alike.
     if (url.page.bytes[0] % 3 == 0) url.page.bytes[0] ^= 0x55;
   }
   std::sort(old.begin(), old.end(), [](const FoundUrl& a, const FoundUrl& b) {
@@ -263,7 +263,7 @@ TEST(BatchCodecTest, SaysWhatIsWrongWithABatch) {
               HasSubstr("redirects is missing"));
 }
 
-// Keys of two domains, in the order of their names and not of their buckets.
+// The keys are in the order of the domains' names instead of their buckets.
 TEST(BatchCodecTest, RefusesDomainsInAnotherOrderThanTheirBuckets) {
   std::vector<PageKey> pages = {Page("http://a.example/"),
                                 Page("http://b.example/")};
@@ -316,7 +316,7 @@ TEST(BatchCodecTest, ColumnsCountAsBytesEvenWhereKeysAreFew) {
             absl::StatusCode::kResourceExhausted);
 }
 
-// Sharing multiplies: 60 KB that would be 100 MB of keys.
+// Shared beginnings multiply: these 60 KB would become 100 MB of keys.
 TEST(BatchCodecTest, ABatchThatUnpacksToFarTooMuchIsStopped) {
   const std::string first = "com,example,)http/" + std::string(10'000, 'a');
   std::vector<uint64_t> shared = {0}, ones = {1};
@@ -338,7 +338,7 @@ TEST(BatchCodecTest, ABatchThatUnpacksToFarTooMuchIsStopped) {
   }
 }
 
-// Whatever is done to a batch, the answer is an error or another valid list.
+// However a batch is changed, decoding gives an error or another valid list.
 TEST(BatchCodecTest, MutatedBatchesAreRefusedOrMeanAValidList) {
   std::mt19937_64 random(1);
   int refused = 0, taken = 0;
@@ -369,11 +369,11 @@ TEST(BatchCodecTest, MutatedBatchesAreRefusedOrMeanAValidList) {
       continue;
     }
     ++taken;
-    // Encoding checks all that a list must be.
+    // Encoding checks that the list is valid.
     const auto again = EncodeBatch(*read, kPlain);
     ASSERT_TRUE(again.ok()) << again.status();
     if (bytes[1] == 0) {
-      ASSERT_EQ(*again, bytes);  // One list, one spelling.
+      ASSERT_EQ(*again, bytes);  // A list has exactly one encoding.
     }
   }
   EXPECT_GT(refused, 2500);

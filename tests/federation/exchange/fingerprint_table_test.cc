@@ -22,7 +22,7 @@ TEST(FingerprintTableTest, FindsWhatWasInsertedAndNothingElse) {
   for (const uint64_t hash : hashes) table.Insert(hash);
   int forgotten = 0;
   for (const uint64_t hash : hashes) forgotten += !table.Find(hash);
-  EXPECT_LE(forgotten, 2);  // Buckets of 16 that were hit 17 times.
+  EXPECT_LE(forgotten, 2);  // Only where a bucket of 16 got 17.
   table.Clear();
   for (const uint64_t hash : hashes) EXPECT_FALSE(table.Find(hash));
 }
@@ -53,7 +53,7 @@ TEST(FingerprintTableTest, AFingerprintOfZeroIsNoEmptySlot) {
 TEST(FingerprintTableTest, AFullBucketForgetsTheOldestThatWasNotUsed) {
   FingerprintTable table(0);
   for (uint32_t i = 10; i < 10 + kSlots; ++i) table.Insert(InFirstBucket(i));
-  EXPECT_TRUE(table.Find(InFirstBucket(10)));  // Used: spared.
+  EXPECT_TRUE(table.Find(InFirstBucket(10)));  // Its use keeps it.
   table.Insert(InFirstBucket(100));
   std::vector<uint32_t> left;
   const FingerprintTable before = table;
@@ -99,8 +99,8 @@ TEST(FingerprintTableTest, InsertingTwiceTakesOneSlot) {
   }
 }
 
-// The chance of the header, measured where it can be: with fingerprints of
-// which only 14 bits are random, it must be 16 / 2^14.
+// The chance that the header states is too small to measure; with fingerprints
+// of which only 14 bits are random, it must be 16 / 2^14.
 TEST(FingerprintTableTest, AFalseFindHasTheChanceOfSixteenFingerprints) {
   constexpr int kRandomBits = 14;
   const auto hash = [](uint64_t random) {
@@ -116,7 +116,7 @@ TEST(FingerprintTableTest, AFalseFindHasTheChanceOfSixteenFingerprints) {
   EXPECT_NEAR(found / (chance * kLookUps), 1, 0.15);
 }
 
-// And with all 30 bits: 0.1 are expected among so many.
+// With all 30 bits random, 0.1 false finds are expected in this test.
 TEST(FingerprintTableTest, AFalseFindIsOneInSixtySevenMillion) {
   FingerprintTable table(64 << 10);
   std::mt19937_64 random(1);

@@ -36,7 +36,7 @@ Applicant From(const std::string& name, uint64_t incarnation) {
   return applicant;
 }
 
-// A site without network: its crawl DB, its map, and what takes batches.
+// A site without network: its crawl DB, its map, and its receiver of batches.
 struct TestSite {
   TestSite(const std::string& name, uint64_t incarnation) : name(name) {
     storage::CrawlDbSettings settings;
@@ -75,7 +75,8 @@ struct TestSite {
   std::unique_ptr<BatchReceiver> receiver;
 };
 
-// Carries batches straight to the receiver, as badly as it is told to.
+// Carries batches straight to the receiver; tests make it lose, repeat and
+// damage them.
 class TestStream : public PutStream {
  public:
   explicit TestStream(TestSite& to) : to_(to) {}
@@ -153,7 +154,7 @@ class PumpTest : public testing::Test {
     ASSERT_TRUE(tokyo_.maps->Offer(map).ok());
     ASSERT_TRUE(paris_.maps->Offer(map).ok());
   }
-  // A page that is Paris's, by number.
+  // The `i`-th page that Paris owns.
   PageKey ParisPage(int i) {
     for (int salt = 0;; ++salt) {
       const auto url = storage::Url::Parse(
@@ -176,7 +177,7 @@ class PumpTest : public testing::Test {
     delivery.cash_so_far = cash_;
     ASSERT_TRUE(tokyo_.db->incoming().Receive(delivery, {kNow}).ok());
   }
-  // Until the outbox is empty, or the stream ends.
+  // Runs the pump until the outbox is empty, or the stream ends.
   absl::Status RunOver(TestStream& stream) {
     std::atomic<bool> stop = false;
     std::thread stopper([&] {
@@ -194,8 +195,8 @@ class PumpTest : public testing::Test {
     done_ = false;
     return status;
   }
-  // Each damage is refused, for good, and changes nothing; then the honest one
-  // gets through.
+  // Each damaged batch is refused, with an error that forbids to try again, and
+  // changes nothing; the undamaged one still gets through afterwards.
   void ExpectRefused(
       const std::vector<std::function<void(peers::Batch&)>>& damages) {
     for (const auto& damage : damages) {
@@ -247,7 +248,7 @@ TEST_F(PumpTest, AReceiverThatFallsBehindGetsNoMoreThanAFewBatches) {
   TestStream stream(paris_);
   EXPECT_TRUE(RunOver(stream).ok());
   ExpectAllThere(95);
-  // Nor fewer: it does not wait for each.
+  // It sends as many as it may, and does not wait for each reply.
   EXPECT_EQ(stream.most_flying, PumpSettings().most_unacknowledged);
 }
 
@@ -270,7 +271,7 @@ TEST_F(PumpTest, BytesOfPagesThatMoveAreCountedApart) {
   EXPECT_TRUE(RunOver(second).ok());
   EXPECT_EQ(pump_->counts().pages, 1u);
   EXPECT_EQ(pump_->counts().urls, before.urls);
-  // So bytes a URL are what they were.
+  // So the number of bytes per URL is not distorted.
   EXPECT_EQ(pump_->counts().bytes.urls, before.bytes.urls);
   EXPECT_GT(pump_->counts().bytes.pages, 0u);
 }
@@ -293,9 +294,9 @@ TEST_F(PumpTest, ALinkThatBreaksAnywhereLosesAndRepeatsNothing) {
   EXPECT_GT(paris_.receiver->counts().repeated, 0u);
 }
 
-TEST_F(PumpTest, WhatIsNotTheReceiversGoesOn) {
+TEST_F(PumpTest, UrlsThatTheReceiverDoesNotOwnAreForwarded) {
   Fill(0, 5);
-  // Paris has left meanwhile, and Tokyo does not know: all is Tokyo's.
+  // Paris has left meanwhile, so Tokyo owns all; Tokyo does not know yet.
   ASSERT_TRUE(
       paris_.maps->Offer(Leave(paris_.maps->view()->map(), "paris").value())
           .ok());
@@ -307,7 +308,7 @@ TEST_F(PumpTest, WhatIsNotTheReceiversGoesOn) {
   EXPECT_EQ(paris_.FailedChecks(), "");
 }
 
-// Tokyo has other rules than it says, or none.
+// Tokyo does not follow the rules that it claims to have.
 TEST_F(PumpTest, AReceiverMakesUrlsCanonicalByItsOwnRules) {
   const std::string url =
       storage::UrlFromSurt(storage::SurtOf(ParisPage(1).bytes)).value();
@@ -335,7 +336,7 @@ TEST_F(PumpTest, AReceiverMakesUrlsCanonicalByItsOwnRules) {
 
 TEST_F(PumpTest, AReceiverWithOtherRulesThanTheFederationTakesNothing) {
   Fill(0, 5);
-  // Tokyo's are everybody's now; Paris has not been restarted with them yet.
+  // Tokyo's rules are now the federation's; Paris was not restarted with them.
   proto::MapRules rules;
   rules.set_filters("others");
   Offer(SetRules(tokyo_.maps->view()->map(), rules).value());
@@ -354,7 +355,7 @@ TEST_F(PumpTest, AReceiverWithOtherRulesThanTheFederationTakesNothing) {
 }
 
 // The public suffix list has changed since they were found.
-TEST_F(PumpTest, UrlsWithTheBucketsOfAnotherDayArrive) {
+TEST_F(PumpTest, UrlsWithTheBucketsOfAnOlderListArrive) {
   storage::Delivery delivery;
   delivery.from = {storage::SiteId{3}, 1};
   delivery.sequence = ++filled_;
@@ -407,7 +408,7 @@ TEST_F(PumpTest, AReceiverThatWasRestoredBeginsAnew) {
   ASSERT_TRUE(RunOver(stream).ok());
   ASSERT_TRUE(paris_.db->incoming().Reincarnate().ok());
   const uint64_t incarnation = paris_.db->records().identity()->incarnation();
-  // Until it has joined again, it does not speak.
+  // Until it has joined again, it answers no batch.
   EXPECT_TRUE(absl::IsFailedPrecondition(
       MakeGreeting(*paris_.maps->view(), incarnation).status()));
   Offer(
@@ -421,7 +422,7 @@ TEST_F(PumpTest, AReceiverThatWasRestoredBeginsAnew) {
 TEST_F(PumpTest, ASenderThatWasRemovedMeanwhileIsRefused) {
   Fill(0, 5);
   TestStream stream(paris_);
-  // The batch was read by the map of before.
+  // The batch is opened with the map from before the removal.
   stream.before_take = [&] {
     const Map map = paris_.maps->view()->map();
     const Map adopted = Adopt(map, "paris", 0).value();
@@ -473,7 +474,7 @@ TEST_F(MovingPumpTest, PagesThatMoveTravelAmongTheUrls) {
             20);
   ASSERT_TRUE(tokyo_.db->moves().CutComplete(kToParis, 2).ok());
   TestStream stream(paris_);
-  // Somebody else cuts while the pump runs.
+  // Another thread cuts a batch while the pump runs.
   bool once = false;
   stream.damage = [&](peers::Batch& batch) {
     if (batch.sequence() != 4 || std::exchange(once, true)) return;
@@ -526,8 +527,8 @@ TEST_F(MovingPumpTest, APageOfAnotherSiteIsStoredAndCounted) {
   EXPECT_EQ(paris_.receiver->counts().foreign, 5u);
 }
 
-TEST_F(MovingPumpTest, APageThatIsNoneHereIsDroppedAndItsCashCounted) {
-  // No canonical URL ends so.
+TEST_F(MovingPumpTest, APageThatTheRulesRefuseIsDroppedAndItsCashCounted) {
+  // No canonical URL ends like this.
   const PageKey strange =
       storage::MakePageKey("strange.example", "example,strange,)http/a/../b");
   ASSERT_TRUE(tokyo_.db->incoming().Inject({strange}, kNow).ok());
@@ -548,9 +549,8 @@ TEST_F(MovingPumpTest, APageThatIsNoneHereIsDroppedAndItsCashCounted) {
   EXPECT_EQ(paris_.FailedChecks(), "");
 }
 
-// Tokyo stored them by the rules, and by the list of public suffixes, of
-// another day.
-TEST_F(MovingPumpTest, PagesAndHostsThatMoveGetTheKeysOfToday) {
+// Tokyo stored them when the rules and the list of public suffixes were others.
+TEST_F(MovingPumpTest, PagesAndHostsThatMoveGetTheKeysOfThePresentRules) {
   const PageKey page = ParisPage(1);
   PageKey old = page;
   ++old.bytes[0];
@@ -609,7 +609,7 @@ TEST_F(PumpTest, AReceiverThatForgotIsNoticed) {
   Fill(0, 5);
   TestStream stream(paris_);
   ASSERT_TRUE(RunOver(stream).ok());
-  // The same life, without what it had acknowledged.
+  // The same incarnation, without what it had acknowledged.
   TestSite empty("paris", 1);
   ASSERT_TRUE(empty.maps->Offer(paris_.maps->view()->map()).ok());
   Fill(5, 1);

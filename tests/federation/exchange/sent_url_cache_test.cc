@@ -41,7 +41,7 @@ TEST(SentUrlCacheTest, KnowsOnlyWhatItWasToldToRemember) {
   SentUrlCache cache(1 << 20, 1);
   for (const PageKey& page : Pages(1000)) {
     EXPECT_FALSE(cache.Contains(kTokyo, page));
-    EXPECT_FALSE(cache.Contains(kTokyo, page));  // Asking is not sending.
+    EXPECT_FALSE(cache.Contains(kTokyo, page));  // Asking does not remember.
     cache.Remember(kTokyo, page);
     EXPECT_TRUE(cache.Contains(kTokyo, page));
   }
@@ -66,7 +66,7 @@ TEST(SentUrlCacheTest, AClearedSiteIsSentEverythingAgainAndOthersAreNot) {
   EXPECT_EQ(CountSent(cache, kLisbon, pages), 1000);
   for (const PageKey& page : pages) cache.Remember(kTokyo, page);
   EXPECT_EQ(CountSent(cache, kTokyo, pages), 1000);
-  cache.Clear(kTokyo);  // A second time it is as good as the first.
+  cache.Clear(kTokyo);  // It works a second time as well.
   EXPECT_EQ(CountSent(cache, kTokyo, pages), 0);
 }
 
@@ -83,8 +83,8 @@ TEST(SentUrlCacheTest, ANewSaltForgetsASixteenthAndSixteenForgetAll) {
   EXPECT_EQ(CountSent(cache, kTokyo, pages), 0);
 }
 
-// A true collision takes 67 million tries, so one is made: the fingerprint of a
-// page stands in the table, and the page was never sent.
+// To find a collision takes 67 million tries, so the test forges one: it puts
+// the fingerprint of a page that was never sent into the table.
 TEST(SentUrlCacheTest, AFalselyKnownUrlGetsThroughWhenItsSaltIsNew) {
   for (const PageKey& never : Pages(100)) {
     SentUrlCache twin(4096, /*salt=*/1);
@@ -101,8 +101,9 @@ TEST(SentUrlCacheTest, AFalselyKnownUrlGetsThroughWhenItsSaltIsNew) {
 }
 
 TEST(SentUrlCacheTest, CachesWithOtherSaltsAreWrongAboutOtherUrls) {
-  // With the same salt, two caches have the same table; with others they have
-  // not, so that a URL kept back at one site is not kept back at the next.
+  // With the same salt, two caches have the same table; with different salts
+  // they have not, so that a URL that one site falsely takes for sent is sent
+  // by another.
   SentUrlCache one(4096, 1), same(4096, 1), other(4096, 2);
   for (const PageKey& page : Pages(100)) {
     one.Remember(kTokyo, page);
@@ -142,14 +143,14 @@ class SnapshotTest : public ::testing::Test {
     cache_.Renew(98);
   }
 
-  // A snapshot that fails must leave what a new cache is.
+  // A snapshot that cannot be restored must leave the cache like a new one.
   static void ExpectEmpty(SentUrlCache& cache,
                           const std::vector<PageKey>& pages) {
     EXPECT_EQ(CountSent(cache, kTokyo, pages), 0);
     EXPECT_EQ(cache.Snapshot(), SentUrlCache(kBytes, 5).Snapshot());
   }
 
-  // With the checksum that the rest of it asks for.
+  // The snapshot with its checksum made right.
   static std::string Sealed(std::string snapshot) {
     const uint64_t checksum =
         XXH3_64bits(snapshot.data() + 16, snapshot.size() - 16);
@@ -172,7 +173,7 @@ TEST_F(SnapshotTest, BringsEverythingBack) {
   EXPECT_EQ(restored.Snapshot(), cache_.Snapshot());
   EXPECT_EQ(CountSent(restored, kTokyo, pages_), sent);
   EXPECT_EQ(CountSent(restored, kLisbon, pages_), 0);  // Cleared before.
-  // And goes on as the other: the same salt is renewed next.
+  // It goes on like the original: the same salt is renewed next.
   restored.Renew(97);
   cache_.Renew(97);
   EXPECT_EQ(CountSent(restored, kTokyo, pages_),
@@ -198,7 +199,7 @@ TEST_F(SnapshotTest, CutAnywhereOrTooLongGivesAnEmptyCache) {
     SentUrlCache restored(kBytes, 5);
     EXPECT_FALSE(restored.Restore(good.substr(0, i)).ok()) << i;
     ExpectEmpty(restored, pages_);
-    // Cut, and with a checksum that is right.
+    // Cut, but with a correct checksum.
     EXPECT_FALSE(i >= 16 && restored.Restore(Sealed(good.substr(0, i))).ok())
         << i;
   }
@@ -228,14 +229,15 @@ TEST_F(SnapshotTest, SaysWhyItCannotBeUsed) {
   EXPECT_EQ(larger.Restore(good).code(), absl::StatusCode::kFailedPrecondition);
 }
 
-// Whoever can write the DB can write a checksum: still no crash.
+// Someone who can write to the DB can also make the checksum right; even that
+// must not crash the process.
 TEST_F(SnapshotTest, MutatedWithARightChecksumNeverCrashes) {
   const std::string good = cache_.Snapshot();
   std::mt19937 random(1);
   for (int i = 0; i < 3000; ++i) {
     std::string bad = good;
     for (auto n = 1 + random() % 4; n > 0; --n) {
-      // The numbers in front are the interesting ones.
+      // Half of the changes hit the numbers at the beginning.
       bad[16 + random() % (i % 2 == 0 ? 170 : bad.size() - 16)] =
           static_cast<char>(random());
     }

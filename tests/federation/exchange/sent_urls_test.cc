@@ -89,7 +89,7 @@ TEST_F(SentUrlsTest, ANewLifeOfASiteWasSentNothing) {
   Follow(reborn);
   EXPECT_EQ(Known(kParis), 0);
   EXPECT_EQ(Known(kOslo), 1000);
-  // Killed before that was saved: it is forgotten once more.
+  // As if the process was killed before that was saved: it forgets again.
   Load();
   EXPECT_EQ(Known(kParis), 1000);
   Follow(reborn);
@@ -117,7 +117,7 @@ TEST_F(SentUrlsTest, EachDayASixteenthIsForgotten) {
   for (int hours = 1; hours < 24; ++hours) {
     now_ += absl::Hours(1);
     ASSERT_TRUE(sent_->Save().ok());
-    if (hours == 12) Load();  // A restart does not begin the day anew.
+    if (hours == 12) Load();  // A restart does not restart the day.
   }
   EXPECT_EQ(Known(kParis), 1000);
   now_ += absl::Hours(1);
@@ -138,14 +138,15 @@ TEST_F(SentUrlsTest, SmallRoundsDoNotWriteItAgainAndAgain) {
   ASSERT_TRUE(sent_->Save().ok());
   Load();
   Follow(map_);
-  EXPECT_EQ(Known(kParis), 0);  // Sent once more: no harm.
+  EXPECT_EQ(Known(kParis), 0);  // They would be sent again: harmless.
   RememberAll();
   now_ += absl::Minutes(1);
   ASSERT_TRUE(sent_->Save().ok());
   Load();
   Follow(map_);
   EXPECT_EQ(Known(kParis), 1000);
-  // At the end, and when something was forgotten, it is not waited.
+  // At the end of the process, and when a site was forgotten, it is written at
+  // once.
   sent_->cache().Clear(kParis);
   ASSERT_TRUE(sent_->Save(/*at_once=*/true).ok());
   Load();

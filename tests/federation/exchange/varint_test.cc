@@ -41,7 +41,7 @@ TEST(VarintTest, RefusesWhatIsCutOffTooLargeOrSpelledTooLong) {
         "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01"sv}) {
     std::string_view view = bad;
     EXPECT_FALSE(TakeVarint(view, kAny, value));
-    EXPECT_EQ(view, bad);  // Nothing was taken.
+    EXPECT_EQ(view, bad);  // Nothing was consumed.
   }
   std::string_view view = "\xac\x02"sv;
   EXPECT_FALSE(TakeVarint(view, 299, value));

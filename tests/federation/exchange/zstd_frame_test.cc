@@ -39,7 +39,7 @@ TEST(ZstdFrameTest, UnpacksNoMoreThanItMay) {
   EXPECT_LT(frame.size(), 100u);
   EXPECT_TRUE(DecompressZstd(frame, 100'000).ok());
   for (const size_t most : {size_t{0}, size_t{10}, size_t{99'999}}) {
-    // Refused by the bytes that come out, or already by the window it asks for.
+    // Refused for the bytes that come out, or before, for the window it wants.
     EXPECT_FALSE(DecompressZstd(frame, most).ok()) << most;
   }
   EXPECT_EQ(DecompressZstd(frame, 99'999).status().code(),
@@ -47,7 +47,7 @@ TEST(ZstdFrameTest, UnpacksNoMoreThanItMay) {
 }
 
 TEST(ZstdFrameTest, AFrameThatAsksForAHugeWindowGetsNoMemory) {
-  // One that would be tiny but for its header: a window of 2 GiB.
+  // A tiny frame whose header asks for a window of 2 GiB.
   const std::string frame("\x28\xb5\x2f\xfd\x00\xa8\x01\x00\x00", 9);
   EXPECT_THAT(ErrorOf(frame), HasSubstr("too much memory"));
 }

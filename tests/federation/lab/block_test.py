@@ -7,7 +7,7 @@ import time
 from commands_lab import CommandsTest, main
 from federation_lab import Lab, Member
 
-# One host takes far longer than the test: 90 pages, with 300 ms between two.
+# Crawling the largest host takes far longer than the test: 90 pages, 300 ms apart.
 WEB = {"hosts": 30, "pages": 400, "largest_host": 120, "nasty": "none"}
 SLOWLY = {"delay": "300ms"}
 WITHIN = 60  # Seconds, as the guide promises.
@@ -24,7 +24,7 @@ class Block(CommandsTest):
         self.wait_asked(3)
 
     def asked(self) -> int:
-        """Requests to the domain, whichever of its hosts; robots.txt is left out."""
+        """Requests to all hosts of the domain, not counting robots.txt."""
         return sum(times for url, times in self.crawl.web.asked().items()
                    if url.split("/")[2].endswith(self.domain))
 
@@ -42,17 +42,17 @@ class Block(CommandsTest):
             site.wait_for(lambda: self.domain in site.says()["blocked"], WITHIN, "the block")
 
     def expect_silence(self) -> None:
-        """The server's log, which is written every second, has no more of that domain."""
+        """The server's log, which is written every second, shows no more requests to the domain."""
         time.sleep(2)
         before = self.asked()
         self.assertLess(before, self.pages // 2)  # There was more to ask for.
-        time.sleep(4)  # A dozen requests, had it not been blocked.
+        time.sleep(4)  # Long enough for a dozen requests if it were not blocked.
         self.assertEqual(self.asked(), before)
         self.crawl.wait_quiet()
         self.crawl.verify()
         time.sleep(2)
         self.assertEqual(self.asked(), before)
-        # All others were crawled, but for what only the blocked ones lead to.
+        # All others were crawled, except those that only blocked pages link to.
         self.assertGreater(sum(self.crawl.web.asked().values()), before + 200)
 
     def test_all_sites_stop_asking_while_their_rounds_run(self) -> None:
@@ -70,7 +70,7 @@ class Block(CommandsTest):
         owner.kill()
         other = next(site for site in self.crawl.sites.values() if site is not owner)
         if other.name != "tokyo" and owner.name == "tokyo":
-            other.run("federation", "adopt")  # The registrar is away: somebody must keep the map.
+            other.run("federation", "adopt")  # The registrar is away, and a block changes the map.
         other.run("block", self.domain)
         owner.serve()
         self.wait_known(self.crawl)
@@ -83,7 +83,7 @@ class Block(CommandsTest):
         lab = self.lab(["tokyo", "zurich"])
         tokyo, zurich = lab.sites.values()
         zurich.stop()
-        # Nobody is there to tell tokyo.
+        # Tokyo cannot be told.
         said = zurich.refused("block", "example.net")
         self.assertIn("is blocked at this site", said)
         self.assertIn("gannet serve", said)
@@ -91,12 +91,12 @@ class Block(CommandsTest):
         self.assertEqual(self.blocked(zurich), ["example.net"])
         zurich.serve()
         lab.settle()
-        # Restarted that quickly, it is taken for a copy at first.
+        # After so quick a restart it is first taken for a copy of itself.
         zurich.wait_for(lambda: zurich.says()["registrar_reachable"], 30, "the registrar")
         zurich.run("block", "example.net")
         tokyo.wait_for(lambda: self.blocked(tokyo) == ["example.net"], WITHIN, "the block")
 
-        # The registrar is away: nothing changes, and this agent is not the one that is away.
+        # The registrar is away: nothing changes, and the error must not say that this agent is.
         tokyo.stop()
         said = zurich.refused("block", "--undo", "example.net")
         self.assertIn("stays blocked", said)

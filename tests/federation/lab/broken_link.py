@@ -1,6 +1,6 @@
-"""A TCP proxy that stands before a site and treats its callers badly: cuts them off, keeps them
-waiting, ends in the middle of their bytes, loses the answers, or delivers what was given up long
-ago. It knows nothing of what it carries.
+"""A TCP proxy in front of a site that breaks connections on demand: it cuts callers off, delays them,
+ends in the middle of their bytes, loses the answers, or delivers late what the caller has given up.
+It does not interpret the bytes.
 """
 
 import contextlib
@@ -10,7 +10,7 @@ import time
 
 
 class Connection:
-    """One caller, and the site behind; two threads carry the bytes."""
+    """One caller's connection to the site; two threads carry the bytes."""
 
     def __init__(self, link: "BrokenLink", caller: socket.socket, site: socket.socket) -> None:
         self.link, self.caller, self.site = link, caller, site
@@ -59,7 +59,7 @@ class Connection:
 
 
 class BrokenLink:
-    """Whole until told otherwise. Thread-safe enough for a test: one thread gives orders."""
+    """Carries everything until told otherwise. Only one thread may give orders."""
 
     def __init__(self) -> None:
         self.listener = socket.socket()
@@ -75,7 +75,7 @@ class BrokenLink:
         self.loses_answers = False
         self.lost_answers = 0  # Bytes.
         self.carried = 0  # Bytes to the site.
-        self.cuts = 0  # In the middle of the bytes.
+        self.cuts = 0  # Connections that ended in the middle of the bytes.
         self.bytes_until_cut: int | None = None
         self.mu = threading.Lock()
         threading.Thread(target=self.accept, daemon=True).start()
@@ -89,7 +89,7 @@ class BrokenLink:
             try:
                 site = socket.create_connection(("127.0.0.1", self.target), timeout=5)
                 site.settimeout(None)
-            except OSError:  # It does not run.
+            except OSError:  # The site does not run.
                 caller.close()
                 continue
             self.connections.append(Connection(self, caller, site))
@@ -99,7 +99,7 @@ class BrokenLink:
             time.sleep(self.delay)
 
     def count(self, data: bytes) -> tuple[bytes, bool]:
-        """What of it is carried, and whether the connection ends there."""
+        """Which part of `data` is carried, and whether the connection ends there."""
         with self.mu:
             is_over = self.bytes_until_cut is not None and len(data) >= self.bytes_until_cut
             if is_over:
@@ -117,7 +117,7 @@ class BrokenLink:
             connection.close()
 
     def cut(self) -> None:
-        """Nobody gets through, until heal()."""
+        """Lets no connection through until heal()."""
         self.is_cut = True
         self.close_all()
 
@@ -130,7 +130,7 @@ class BrokenLink:
                 connection.close()
 
     def hold(self) -> None:
-        """From now on requests are kept here."""
+        """From now on requests are held back here."""
         for connection in self.connections:
             connection.is_holding = True
         self.holds = True
@@ -149,7 +149,7 @@ class BrokenLink:
 
     @staticmethod
     def deliver(late: list[Connection]) -> int:
-        """How many bytes came late."""
+        """Sends what was held to the site. Returns how many bytes that was."""
         sent = 0
         for connection in late:
             for data in connection.held:

@@ -1,4 +1,4 @@
-"""What the tests of federation commands share: a small lab for each test, that ends with it."""
+"""What the tests of federation commands share: each test gets a small lab of its own."""
 
 import pathlib
 import shutil
@@ -25,7 +25,7 @@ class CommandsTest(unittest.TestCase):
         return lab
 
     def crawled(self, names: list[str], **settings: object) -> Lab:
-        """With nothing left to do."""
+        """A lab that has crawled its web and has nothing left to do."""
         lab = self.lab(names, **settings)
         lab.inject(lab.web.seeds())
         lab.wait_quiet()
@@ -39,5 +39,5 @@ class CommandsTest(unittest.TestCase):
 
 
 def main(*more: str) -> None:
-    """GANNET FAKE_WEB, as many programs as the test names with `more`, and a class of tests."""
+    """Arguments: GANNET FAKE_WEB, one program for each name in `more`, and a class of tests."""
     unittest.main(argv=[sys.argv[0], *sys.argv[3 + len(more):]], verbosity=2)

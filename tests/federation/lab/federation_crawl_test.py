@@ -1,4 +1,4 @@
-"""One web, m sites = one web, one site: the same pages, each fetched once over the federation.
+"""Many sites crawl what one site would: the same pages, each fetched by one of them, once.
 
 Few: 1, 2 and 3 sites over a small web; long: 1, 2, 3 and 5 over a larger one.
 Many: 8 sites over a small web; long: 20 over 20,000 pages.
@@ -15,11 +15,11 @@ from federation_lab import IS_LONG, PATIENT, SLOW, Lab, differences
 
 GANNET, FAKE_WEB = sys.argv[1:3]
 NASTY = "robots,-robots-slow,-robots-crawl-delay,redirects,errors,pages"
-# A slow page takes no longer than it must to be one.
+# Slow pages are just slow enough to count as slow.
 LIVELY = {"nasty": NASTY, "slow": "200ms", "retry_after": 1}
 WEB = ({"hosts": 600, "pages": 12_000, "largest_host": 400, **LIVELY} if IS_LONG else
        {"hosts": 120, "pages": 1500, "largest_host": 60, **LIVELY})
-# More hosts than sites by far: each site must have some, or it would have nothing to do.
+# Far more hosts than sites, so that every site owns some.
 WEB_OF_MANY = ({"hosts": 1000, "pages": 20_000, "largest_host": 400, **LIVELY} if IS_LONG else
                {"hosts": 160, "pages": 800, "largest_host": 20, **LIVELY})
 NAMES = ["tokyo", "zurich", "lima", "nairobi", "boston", "oslo", "quito", "perth", "delhi", "cairo",
@@ -55,7 +55,7 @@ class CrawlTest(unittest.TestCase):
 
 
     def verify_while_it_runs(self, lab: Lab) -> None:
-        """What verify says holds at any moment, not only when all is quiet."""
+        """`verify` must pass at any moment, not only when all is quiet."""
         until = time.monotonic() + 300 * SLOW
         seen = 0
         while seen < 3:
@@ -90,7 +90,7 @@ class Few(CrawlTest):
 
 class Many(CrawlTest):
     def test_many_sites(self) -> None:
-        # Caches that a site needs for millions of pages, twenty times, are a machine's memory.
+        # Twenty caches of the size for millions of pages would fill this machine's memory.
         self.crawl(20 if IS_LONG else 8, WEB_OF_MANY,
                    extra="crawl_db: {cache: 8MiB, write_buffers: 8MiB}\n")
 

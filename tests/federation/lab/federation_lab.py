@@ -1,7 +1,7 @@
 """Federations of real processes on one machine, over a fake web.
 
 Each site is a `gannet serve` with a data folder of its own; they talk over loopback. Tests kill
-them, stop them, cut them off, and look what is left: the same pages, each fetched once.
+them, stop them or cut them off; afterwards the same pages must be there, each fetched once.
 """
 
 import atexit
@@ -21,8 +21,8 @@ from crawl_processes import IS_LONG, LIMITS, SLOW, FakeWeb, Site, differences, u
 PLACES = {"tokyo": (35.7, 139.7), "zurich": (47.4, 8.5), "lima": (-12.0, -77.0),
           "nairobi": (-1.3, 36.8), "boston": (42.4, -71.1)}
 
-# For webs without a page that stalls, where each page is to be asked for once: a busy machine may
-# keep a site from an answer that the server has given.
+# For webs without pages that stall, where each page must be asked for exactly once: on a busy machine
+# an answer may reach the site so late that shorter timeouts would give it up.
 PATIENT = {"first_byte_timeout": "60s", "timeout": "120s"}
 
 
@@ -71,7 +71,7 @@ class Member(Site):
                 [*prefix, self.program, "serve", "--data", str(self.folder)],
                 stdout=log, stderr=log, start_new_session=True)
         atexit.register(self.kill)
-        # Not asked before: without an agent, a command would take the folder for itself.
+        # Commands wait for the agent: without one, a command would open the data folder itself.
         until = time.monotonic() + 60 * SLOW
         while self.starts() == before:
             assert self.agent.poll() is None, f"{self.name} ended: {self.log()[-3000:]}"
@@ -90,29 +90,29 @@ class Member(Site):
     def stop(self) -> None:
         assert self.agent is not None
         self.agent.send_signal(signal.SIGTERM)
-        code = self.agent.wait(timeout=10 * SLOW)  # As operators and systemd are promised.
+        code = self.agent.wait(timeout=10 * SLOW)  # The guide promises 10 s.
         self.agent = None
         assert code == 0, f"{self.name} ended with {code}: {self.log()[-2000:]}"
 
     def peak_memory(self) -> int:
-        """Bytes of memory that the agent had at most. REQUIRES: it runs."""
+        """The most memory that the agent has had, in bytes. REQUIRES: it runs."""
         assert self.agent is not None
         for line in pathlib.Path(f"/proc/{self.agent.pid}/status").read_text().splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024
-        raise AssertionError(f"{self.name} has no memory")
+        raise AssertionError(f"{self.name}: /proc does not say how much memory it had")
 
     def log(self) -> str:
         return (self.folder / "agent.log").read_text(errors="replace")
 
     def federation(self) -> dict | None:
-        """What it says of the federation; None while it cannot be asked."""
+        """Its `federation status`; None while it cannot be asked."""
         process = self.start("federation", "status", "--json")
         out, _ = process.communicate(timeout=60)
         return json.loads(out)["federation"] if process.returncode == 0 else None
 
     def says(self) -> dict:
-        """As federation(), asked until it answers."""
+        """Its `federation status`, asked for until it answers."""
         answers: list[dict] = []
 
         def has_answered() -> bool:
@@ -124,16 +124,16 @@ class Member(Site):
         return answers[0]
 
     def says_of(self, name: str) -> dict:
-        """Of one site of the map."""
+        """What its `federation status` says of one site of the map."""
         [site] = [site for site in self.says()["sites"] if site["name"] == name]
         return site
 
     def run_without_folder(self, *arguments: str) -> None:
-        """A command that makes the folder."""
+        """Runs a command that makes the folder."""
         subprocess.run([self.program, *arguments], check=True, stdout=subprocess.DEVNULL)
 
     def refused(self, *arguments: str) -> str:
-        """Of a command that must fail: what it says."""
+        """What a command that must fail says."""
         process = self.start(*arguments)
         out, error = process.communicate(timeout=60)
         assert process.returncode != 0, f"{arguments} succeeded: {out}"
@@ -186,7 +186,7 @@ class Lab:
         return [s["name"] for s in state["sites"] if s["state"] == "member"] if state else []
 
     def settle(self, seconds: float = 60) -> None:
-        """All sites that run have one map, know each other, and no channels move."""
+        """Waits until all running sites have one map and know each other, and no channels move."""
         running = [site for site in self.sites.values() if site.agent is not None]
 
         def is_settled() -> bool:
@@ -216,7 +216,7 @@ class Lab:
         self.first.run("federation", "verify", *(["--full"] if full else []))
 
     def cost(self) -> str:
-        """What it took so far, for people. REQUIRES: all sites run."""
+        """What the crawl has cost so far, for people. REQUIRES: all sites run."""
         sites = self.sites.values()
         rounds = [site.status()["round"] for site in sites]
         memory = [site.peak_memory() / 2**20 for site in sites]
@@ -233,7 +233,7 @@ class Lab:
         self.web.stop()
 
     def owners(self) -> dict[str, str]:
-        """Each page's site, visited or not; one known to two is a mistake."""
+        """URL to the site that has the page, visited or not; fails if two have it."""
         owners: dict[str, str] = {}
         for name, site in self.sites.items():
             for url in site.run("export", "urls").split():
@@ -242,7 +242,7 @@ class Lab:
         return owners
 
     def states(self) -> dict[str, str]:
-        """URL to state, over all sites; a page known to two sites is a mistake."""
+        """URL to state, over all sites; fails if two sites have a page."""
         all_states: dict[str, str] = {}
         for site in self.sites.values():
             for url, state in site.states().items():

@@ -1,7 +1,7 @@
 // forge_batch DATA FROM: puts a batch into the crawl DB of a site that does not
 // run, as if the site FROM had sent it, with 1,000 units of cash and no URL.
-// Every invariant of the one site holds afterwards; that the other never sent
-// it, only `federation verify` can tell.
+// Every invariant of that site still holds afterwards; only `federation verify`
+// can find that FROM never sent it.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -18,18 +18,18 @@ class Pause(CommandsTest):
 
     def test_no_site_begins_a_round_until_it_is_resumed(self) -> None:
         lab = self.lab(["tokyo", "zurich"])
-        # At one site, for all.
+        # Said at one site, it counts for all.
         lab.sites["zurich"].run("federation", "pause")
         self.wait_all(lab, lambda site: site.says()["paused"], "the pause")
         before = self.rounds(lab)
         lab.inject([url for url in lab.web.truth() if url.split("/", 3)[3] == ""])
-        # Seeds that are another's are handed over all the same.
+        # Seeds that belong to another site are still sent there.
         self.wait_all(lab, lambda site: site.status()["frontier"] > 0, "pages to crawl")
-        time.sleep(2)  # Without a pause a site begins within milliseconds.
+        time.sleep(2)  # Without the pause a site would begin a round within milliseconds.
         self.assertEqual(self.rounds(lab), before)
         self.assertEqual(lab.web.asked().keys() & lab.web.truth().keys(), set())
         self.assertFalse(lab.first.says()["quiet"])  # There is work.
-        # Who asks for a round by hand is told.
+        # `gannet round` is refused, and says how to resume.
         self.assertIn("pause --resume", lab.first.refused("round", "--rounds", "1"))
 
         lab.first.run("federation", "pause", "--resume")
@@ -39,7 +39,7 @@ class Pause(CommandsTest):
         self.assertEqual(differences(lab.states(), lab.web.truth()), [])
 
     def test_a_round_that_runs_ends_first(self) -> None:
-        # All pages are in each site's first rounds, which last for seconds.
+        # Each site's first rounds have all pages, so they last for seconds.
         lab = self.lab(["tokyo", "zurich"], delay="300ms")
         lab.inject(list(lab.web.truth()))
         self.wait_all(lab, lambda site: site.status()["phase"] == "fetch", "rounds to run")

@@ -1,6 +1,6 @@
 """`gannet federation plan` and `switch` at a real federation: what the plan says is what moves.
 
-Nothing else changes pages meanwhile: the web is crawled, and nothing is due again."""
+No round changes pages meanwhile: the whole web is crawled, and no page is due again."""
 
 import collections
 import json
@@ -12,13 +12,13 @@ from federation_lab import Lab, differences
 class PlanAndSwitch(CommandsTest):
     @staticmethod
     def moved_by_counters(lab: Lab) -> tuple[int, int]:
-        """Pages that sites say they sent to others, and that they got."""
+        """How many pages the sites say that they sent to others, and how many that they got."""
         others = [other for site in lab.sites.values() for other in site.says()["sites"]]
         return (sum(other["sent_pages"] for other in others),
                 sum(other["received_pages"] for other in others))
 
     def plan(self, lab: Lab, *change: str) -> dict:
-        """It changes nothing."""
+        """What `plan` says; it must change nothing."""
         before, epoch = lab.owners(), lab.first.says()["epoch"]
         plan = json.loads(lab.sites["zurich"].run("federation", "plan", *change, "--json"))
         self.assertEqual([site["error"] for site in plan["sites"]], [""] * len(plan["sites"]))
@@ -27,11 +27,11 @@ class PlanAndSwitch(CommandsTest):
 
     @staticmethod
     def channel(url: str) -> str:
-        """The domain: names of this web end in .example, .test and .invalid."""
+        """The URL's domain: host names of this web end in .example, .test and .invalid."""
         return ".".join(url.split("/")[2].split(".")[-2:])
 
     def check_moves(self, plan: dict, before: dict[str, str], after: dict[str, str]) -> int:
-        """How many pages moved, by what sites have; the plan said the same."""
+        """How many pages moved, by what the sites have; it must be what the plan said."""
         self.assertEqual(after.keys(), before.keys())
         moved = {url for url in before if before[url] != after[url]}
         self.assertGreater(len(moved), 10)  # Or the test shows nothing.
@@ -84,7 +84,7 @@ class PlanAndSwitch(CommandsTest):
         with_lima = lab.owners()
         self.check_moves(plan, before, with_lima)
 
-        # Both are without it; one by its doing, one without.
+        # The result is the same, whether lima hands over itself or is gone.
         leave, remove = (self.plan(lab, flag, "lima") for flag in ("--leave", "--remove"))
         tokyo.run("federation", "leave", "lima")
         tokyo.wait_for(lambda: "lima" not in [site["name"] for site in tokyo.says()["sites"]], 60,

@@ -47,7 +47,7 @@ class Renewal(CommandsTest):
             renewed = self.on_disk(name)
             self.assertNotEqual(renewed, before[name])
             site.wait_for(lambda: self.served(site) == renewed, 30, "the renewed certificate")
-        # What they say to each other goes on.
+        # The sites still reach each other.
         lab.inject(lab.web.seeds())
         lab.wait_quiet()
         self.assertEqual(differences(lab.states(), lab.web.truth()), [])

@@ -6,14 +6,14 @@ import json
 from commands_lab import CommandsTest, main
 from federation_lab import Member
 
-# Rounds that last longer than what they found waits in the outbox.
+# Rounds so long that what they find leaves the outbox before they end.
 SLOWLY = {"delay": "60ms"}
 
 
 class Reports(CommandsTest):
     @staticmethod
     def sums(site: Member) -> collections.Counter[str]:
-        """Of all rounds; those of objects as key.key."""
+        """The sums of the reports' numbers over all rounds; nested keys are joined as key.key."""
         sums: collections.Counter[str] = collections.Counter()
         for report in json.loads(site.run("rounds", "100000", "--json")):
             for key, value in report["exchange"].items():
@@ -33,22 +33,22 @@ class Reports(CommandsTest):
         for site in lab.sites.values():
             sums, other = self.sums(site), self.other(site)
             self.assertGreater(sums["sent"], 20)
-            # Nothing was deferred here: what was found for the other went there, and nothing else.
+            # Nothing was deferred here, so all that was found for the other site was sent there.
             self.assertEqual(sums[f"sent_to.{other['name']}"], sums["sent"])
             self.assertEqual(other["sent_urls"], sums["sent"])
             self.assertGreater(sums["sent_cash"], 0)
             self.assertGreater(sums["sent_before"], 0)
             self.assertGreater(sums["dropped_cash"], 0)
             self.assertEqual(sums["gained_cash"], 0)
-            # What left after the last report is in none.
+            # No report has what left after the last one.
             self.assertGreater(sums["bytes.urls"], 500)
             self.assertLessEqual(sums["bytes.urls"], other["sent_bytes"])
             self.assertNotIn("bytes.cash", sums)
-        # What a person sees.
+        # The table that people see.
         table = lab.first.run("rounds", "100").splitlines()
         self.assertIn("sent before", table[0])
 
-    def test_in_mode_cash_what_was_sent_before_gains_and_nothing_is_dropped(self) -> None:
+    def test_in_mode_cash_later_cash_is_sent_too_and_nothing_is_dropped(self) -> None:
         lab = self.crawled(["tokyo", "zurich"], federation=", exchange: cash", **SLOWLY)
         for site in lab.sites.values():
             sums = self.sums(site)

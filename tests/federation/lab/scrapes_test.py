@@ -1,5 +1,5 @@
-"""Prometheus and the dashboard look every few seconds: that must cost no call to another site, and
-no time while one has just died. `federation status` asks all, and says what is true now."""
+"""Prometheus and the dashboard ask a site every few seconds: that must cost no call to another site,
+and not wait for one that has just died. `federation status` asks all sites how they are now."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ import urllib.request
 from commands_lab import CommandsTest, main
 from federation_lab import SLOW, Lab, Member
 
-# A call to a site that does not answer gives up after so long (neighbour.h, beat_at_most).
+# Seconds after which a call to a site that does not answer gives up (neighbour.h, beat_at_most).
 CALL_GIVES_UP = 3
 
 
@@ -22,7 +22,7 @@ class Scrapes(CommandsTest):
             return answer.read().decode()
 
     def pair(self) -> Lab:
-        """Quiet, with nothing to do yet; each serves its dashboard."""
+        """Two sites that are quiet, because they have no seeds yet; each serves its dashboard."""
         lab = self.lab([])
         for name in ("tokyo", "zurich"):
             site = lab.make(name)
@@ -38,7 +38,7 @@ class Scrapes(CommandsTest):
 
     @contextlib.contextmanager
     def stopped(self, site: Member):
-        """It has died, and nobody knows yet: it is there, and does not answer."""
+        """Stops the process (SIGSTOP): it looks as if it had died and no other site had noticed."""
         os.kill(site.agent.pid, signal.SIGSTOP)
         try:
             yield time.monotonic()
@@ -48,13 +48,13 @@ class Scrapes(CommandsTest):
     def test_a_look_at_a_quiet_federation_waits_for_no_site(self) -> None:
         lab = self.pair()
         tokyo, zurich = lab.sites.values()
-        # On a busy machine the watch may notice before we have looked: once more, then.
+        # On a busy machine the other site may notice before the test has asked: then it tries again.
         for _ in range(5):
             with self.stopped(zurich) as began:
                 texts = [self.get(tokyo, path)
                          for path in ("/metrics", "/api/federation", "/metrics")]
                 looked_for = time.monotonic() - began
-                # Who asks for the status is told the truth, and waits for it.
+                # `federation status` does wait, and says what is true.
                 began = time.monotonic()
                 self.assertFalse(tokyo.says()["quiet"])
                 self.assertLess(time.monotonic() - began, (2 * CALL_GIVES_UP - 1) * SLOW)
@@ -77,7 +77,7 @@ class Scrapes(CommandsTest):
         with self.stopped(zurich):
             lab.inject(lab.web.seeds())
             tokyo.wait_for(lambda: self.outboxes(tokyo).get("zurich", 0) > 0, 60, "an outbox")
-            # Until tokyo has nothing left to do by itself.
+            # Wait until tokyo has nothing left that it can do alone.
             tokyo.wait_for(lambda: tokyo.says_of("tokyo")["idle"], 60, "tokyo to be idle")
             waiting = tokyo.status()["outbox"]
             self.assertEqual(list(waiting), ["zurich"])

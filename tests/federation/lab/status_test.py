@@ -33,8 +33,8 @@ class Status(CommandsTest):
         self.assertEqual(row["pages"], str(zurich.status()["known"]))
         self.assertEqual(self.row(tokyo, "tokyo")["state"], "member, this site")
 
-        # The map changes while one sleeps: that one lags, and what it has cannot move. Who is
-        # only invited has nothing to be behind with.
+        # The map changes while one site sleeps: it lags, and what it has cannot move. A site that
+        # is only invited has no map yet, so no lag either.
         os.kill(zurich.agent.pid, signal.SIGSTOP)
         lab.sites["lima"] = lima = lab.make("lima")
         tokyo.run("federation", "invite", "lima")

@@ -21,7 +21,7 @@ class Verify(CommandsTest):
         return process.returncode, out
 
     def all_answer(self, site: Member) -> bool:
-        """A site that did not is a failed check of its own, by the site's name."""
+        """Whether all sites answer: one that does not is a failed check with the site's name."""
         checks = json.loads(self.verify(site, "--json")[1])["checks"]
         return not {check["name"] for check in checks} & {"tokyo", "zurich"}
 
@@ -31,9 +31,9 @@ class Verify(CommandsTest):
         zurich = lab.sites["zurich"]
         zurich.stop()
         subprocess.run([FORGE_BATCH, zurich.folder, "tokyo"], check=True)
-        zurich.verify(full=True)  # By itself it is well.
+        zurich.verify(full=True)  # Checked alone, it is consistent.
         zurich.serve()
-        # Asked at either site: each asks both, when they have found each other again.
+        # The command finds it at either site: each asks both, once they have reached each other.
         for site in lab.sites.values():
             site.wait_for(lambda: self.all_answer(site), 30, "both sites to answer")
             code, out = self.verify(site, "--json")
@@ -48,7 +48,7 @@ class Verify(CommandsTest):
         self.assertEqual(code, 1, said)
         [line] = [line for line in said.splitlines() if "I3: tokyo to zurich" in line]
         self.assertFalse(line.startswith("ok"), line)
-        # What a person needs to see that it is more than was sent.
+        # The line shows both numbers, so that a person sees that more came than was sent.
         self.assertRegex(line, r"\d+ batches with \d+ units sent, \d+ with \d+ received")
 
 

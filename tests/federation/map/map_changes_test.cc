@@ -82,7 +82,7 @@ TEST(MapChangesTest, OtherRulesAreNamedAndRefused) {
 
 TEST(MapChangesTest, AMemberComesBackWithItsIncarnationAndASecondCopyDoesNot) {
   const Map map = Settled(WithMember(Founded(), "paris"));
-  EXPECT_EQ(Join(map, From("paris"))->epoch(), map.epoch());  // Nothing new.
+  EXPECT_EQ(Join(map, From("paris"))->epoch(), map.epoch());  // No change.
   Applicant moved = From("paris");
   moved.address = "paris.example:7702";
   const Map at_new_address = Join(map, moved).value();
@@ -120,7 +120,7 @@ TEST(MapChangesTest, WhileChannelsMoveNothingElseMovesButTheDeadAreRemoved) {
   EXPECT_FALSE(FinishHandOff(removed)->in_haste());
   EXPECT_TRUE(CheckMap(removed).ok()) << CheckMap(removed);
   EXPECT_EQ(Owners(removed.placement()), (std::vector<uint32_t>{1, 2, 4}));
-  // What has not moved yet is where the first of the two changes found it.
+  // Channels that have not moved yet are where they were before both changes.
   EXPECT_EQ(Owners(removed.previous_placement()),
             (std::vector<uint32_t>{1, 2, 3}));
   EXPECT_EQ(removed.placed_epoch(), removed.epoch());
@@ -178,14 +178,14 @@ TEST(MapChangesTest, OfTwoThatAdoptAtOnceOneIsTheNewer) {
   EXPECT_EQ(TermNumber(paris.term()), TermNumber(rome.term()));
   EXPECT_FALSE(Contradicts(paris, rome));
   EXPECT_NE(IsNewer(paris, rome), IsNewer(rome, paris));
-  // And whoever adopts after that is newer than both.
+  // The next adoption is newer than both.
   const Map third = Adopt(paris, "tokyo", 0).value();
   EXPECT_TRUE(IsNewer(third, paris));
   EXPECT_TRUE(IsNewer(third, rome));
   EXPECT_EQ(TermNumber(third.term()), 3);
 }
 
-// A registrar that was cut off made epochs that the next term makes again.
+// A registrar that was cut off has used epochs that the next term uses again.
 TEST(MapChangesTest, AChangeOfALaterTermIsLaterWhateverItsEpoch) {
   Map map = Settled(WithMember(Founded(), "paris"));
   map = Settled(WithMember(map, "rome"));
@@ -216,7 +216,7 @@ TEST(MapChangesTest, TheLastSiteAndTheRegistrarStay) {
 TEST(MapChangesTest, AHigherTermIsNewerWhateverTheEpoch) {
   const Map map = Settled(WithMember(Founded(), "paris"));
   const Map adopted = Adopt(map, "paris", 0).value();
-  Map alone = map;  // The old registrar, cut off, goes on.
+  Map alone = map;  // The old registrar goes on, cut off from the others.
   for (int i = 0; i < 10; ++i) alone = Pause(alone, i % 2 == 0).value();
   EXPECT_GT(alone.epoch(), adopted.epoch());
   EXPECT_TRUE(IsNewer(adopted, alone));
@@ -263,7 +263,7 @@ TEST(MapChangesTest, BadNamesAndAddressesAreRefused) {
   }
 }
 
-// What a broken peer sends must be told from a map.
+// A broken peer may send a damaged map.
 TEST(MapChangesTest, DamagedMapsAreFound) {
   const Map good = WithMember(Founded(), "paris");
   ASSERT_TRUE(CheckMap(good).ok());
@@ -307,8 +307,8 @@ TEST(MapChangesTest, DamagedMapsAreFound) {
   });
 }
 
-// Whatever is done in whatever order, the map stays a map.
-TEST(MapChangesTest, RandomChangesKeepMapsWhole) {
+// After any changes in any order, the map passes CheckMap().
+TEST(MapChangesTest, RandomChangesKeepMapsValid) {
   std::mt19937 random(1);
   Map map = Founded();
   uint64_t incarnation = 10;

@@ -101,7 +101,7 @@ TEST(FileMapTest, AFileThatChangesIsSeen) {
   EXPECT_EQ(file.Watch(Founded(), absl::Seconds(20))->epoch(), 3);
 }
 
-// A keeper in memory, at which somebody else is quicker a few times.
+// A keeper in memory; another site changes its map first, a few times.
 class BusyKeeper : public MapKeeper {
  public:
   absl::StatusOr<Map> Get() override { return map; }
@@ -120,7 +120,7 @@ class BusyKeeper : public MapKeeper {
   int others_ = 3;
 };
 
-TEST(MapKeeperTest, AChangeIsMadeOnTheMapThatThereIs) {
+TEST(MapKeeperTest, AChangeIsTriedAgainOnTheMapThatAnotherSiteMade) {
   BusyKeeper keeper;
   const auto invite = [](const Map& map) { return Invite(map, "paris"); };
   EXPECT_EQ(ChangeMap(keeper, invite)->epoch(), 5);

@@ -24,7 +24,7 @@ inline Map Founded(uint64_t federation = 99) {
   return FoundFederation(From("tokyo"), federation, {}, true).value();
 }
 
-// Its channels are still moving.
+// Paris has joined, and channels are still moving to it.
 inline Map WithParis() { return WithMember(Founded(), "paris"); }
 
 }  // namespace gannet::federation

@@ -44,7 +44,7 @@ TEST(OwnershipTest, ASiteThatWasRemovedOwnsNothing) {
   const auto paris = MapView::Create(removed, "paris").value();
   EXPECT_EQ(paris->self(), nullptr);
   EXPECT_FALSE(Ownership(*paris).IsMine(Page(1)));
-  // Nor is it waited for.
+  // Tokyo may crawl its channels at once, and does not wait for a hand-off.
   const auto tokyo = MapView::Create(removed, "tokyo").value();
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(Ownership(*tokyo).IsMine(Page(i)));

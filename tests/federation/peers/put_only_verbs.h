@@ -1,4 +1,5 @@
-// PeerVerbs of a site that is sent batches, and asked nothing else.
+// PeerVerbs for tests in which a site only receives batches: it refuses all
+// other calls.
 #pragma once
 
 #include "federation/peers/peer_verbs.h"

@@ -1,5 +1,5 @@
-// The receiving end of a stream, over loopback: what is done at the same time,
-// and how the sender learns of a refusal while it is waited for.
+// The receiving end of a stream, over loopback: what it does at the same time,
+// and how the sender learns of a refusal while the receiver waits for it.
 #include "federation/peers/put_session.h"
 
 #include <grpcpp/client_context.h>
@@ -22,7 +22,8 @@
 namespace gannet::federation {
 namespace {
 
-// Takes what the test lets it take, and knows what was done with which batch.
+// Stores the batches that the test lets it store, and remembers which it opened
+// and stored.
 class ScriptedSite : public PutOnlyVerbs {
  public:
   absl::StatusOr<PutPair> OpenPut(const Caller&, const peers::Greeting&,
@@ -94,7 +95,7 @@ peers::PutRequest Batch(uint64_t sequence) {
 
 class PutSessionTest : public testing::Test {
  protected:
-  // A stream that has greeted.
+  // A stream whose greeting was answered.
   std::unique_ptr<PutStream> Open() {
     std::unique_ptr<PutStream> stream = client_.OpenPut();
     peers::PutReply reply;
@@ -102,7 +103,7 @@ class PutSessionTest : public testing::Test {
     EXPECT_TRUE(stream->Read(reply));
     return stream;
   }
-  // Sends so many batches at once; each is answered in its turn.
+  // Sends `batches` at once, and expects one answer each, in their order.
   void ExpectAnswers(uint64_t batches) {
     const std::unique_ptr<PutStream> stream = Open();
     for (uint64_t i = 1; i <= batches; ++i) {
@@ -134,7 +135,7 @@ TEST_F(PutSessionTest, TheNextBatchIsOpenedWhileOneIsTaken) {
 TEST_F(PutSessionTest, NoMoreThanThreeBatchesAreInMemory) {
   site_.SetTake([&](uint64_t sequence) {
     if (sequence > 1) return absl::OkStatus();
-    // One that is taken, one that waits, one that was just opened.
+    // One that is being stored, one that waits, one that was just opened.
     EXPECT_TRUE(site_.AwaitOpened(3));
     absl::SleepFor(absl::Milliseconds(100));
     EXPECT_FALSE(site_.IsOpened(4));
@@ -155,10 +156,10 @@ TEST_F(PutSessionTest, ASenderThatWaitsIsToldWhyItsBatchWasRefused) {
   const absl::Time began = absl::Now();
   EXPECT_FALSE(stream->Read(reply));
   EXPECT_TRUE(reply.is_refused());
-  EXPECT_EQ(reply.last(), 1u);  // What is on the disk.
+  EXPECT_EQ(reply.last(), 1u);  // The last that is on the disk.
   const absl::Status status = stream->Finish();
   EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
-  // At once, and not because it was cut off.
+  // It is told at once, rather than cut off after the timeout.
   EXPECT_LT(absl::Now() - began, absl::Seconds(4));
 }
 
@@ -209,7 +210,8 @@ TEST_F(PutSessionTest, ASenderThatDoesNotHeedARefusalIsCutOff) {
   ASSERT_TRUE(stream->Read(&reply));
   EXPECT_TRUE(reply.is_refused());
   EXPECT_FALSE(stream->Read(&reply));  // Waits for the end.
-  // Told why, if nobody was reading at the moment of the refusal.
+  // It learns the reason only if the receiver was not just reading from the
+  // stream when it refused.
   const grpc::StatusCode code = stream->Finish().error_code();
   EXPECT_TRUE(code == grpc::StatusCode::CANCELLED ||
               code == grpc::StatusCode::OUT_OF_RANGE)

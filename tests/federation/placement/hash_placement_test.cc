@@ -34,8 +34,8 @@ TEST(HashPlacementTest, RefusesWhatTheRingRefuses) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// What every version of every site must answer. If this fails, a new version
-// would give domains to other sites than the old ones do.
+// All sites of all versions must give these answers. If this fails, the new
+// version would give domains to other sites than the old ones do.
 TEST(HashPlacementTest, OwnersAreFixedForever) {
   const SiteCapacity sites[] = {
       {SiteId{1}, 1}, {SiteId{2}, 0.5}, {SiteId{7}, 2}};

@@ -27,8 +27,8 @@ std::vector<SiteCapacity> EqualSites(uint32_t count, uint32_t first = 1) {
   return sites;
 }
 
-// The ring as the header tells it: all virtual nodes, all three places of the
-// channel, the closest pair wins.
+// The ring by the header's definition: of all virtual nodes and all three
+// places of the channel, the closest pair wins.
 SiteId ObviousSiteOf(uint64_t hash, const RingSettings& settings,
                      const std::vector<SiteCapacity>& sites) {
   SiteId closest{};
@@ -51,7 +51,7 @@ SiteId ObviousSiteOf(uint64_t hash, const RingSettings& settings,
   return closest;
 }
 
-// Of `kDomains` domains of the given seed: how many each site has.
+// How many of `kDomains` random domains each site has.
 std::map<SiteId, double> Loads(const HashRing& ring) {
   std::map<SiteId, double> loads;
   std::mt19937_64 hashes(ring.seed());
@@ -61,7 +61,7 @@ std::map<SiteId, double> Loads(const HashRing& ring) {
 
 double Variation(const std::map<SiteId, double>& loads, size_t sites) {
   const double mean = static_cast<double>(kDomains) / sites;
-  double sum = mean * mean * (sites - loads.size());  // Those without any.
+  double sum = mean * mean * (sites - loads.size());  // Sites without any.
   for (const auto& [site, load] : loads) sum += (load - mean) * (load - mean);
   return std::sqrt(sum / sites) / mean;
 }
@@ -89,7 +89,8 @@ TEST(HashRingTest, FindsWhatAnExhaustiveSearchFinds) {
 TEST(HashRingTest, PlacesAroundTheEndOfTheRingBelongToItsFirstNode) {
   const HashRing ring =
       HashRing::Create({.virtual_nodes = 2, .seed = 0}, EqualSites(2)).value();
-  // Few nodes leave a wide gap at the end; random places must fall into it.
+  // Few nodes leave a wide gap at the ring's end, so that random places fall
+  // into it.
   std::mt19937_64 random(1);
   for (int i = 0; i < 1000; ++i) {
     const uint64_t hash = random();
@@ -98,8 +99,8 @@ TEST(HashRingTest, PlacesAroundTheEndOfTheRingBelongToItsFirstNode) {
   }
 }
 
-// The aim is 8 %, with any seed; the ring's own is 3.2 %, and counting a
-// million domains adds 1 %.
+// The variation must be below 8 %, with any seed; the ring itself has 3.2 %,
+// and counting only a million domains adds 1 %.
 TEST(HashRingTest, AHundredSitesShareTheDomainsEvenly) {
   double worst = 0;
   for (uint64_t seed = 0; seed < 12; ++seed) {
@@ -165,12 +166,12 @@ TEST(HashRingTest, ASiteThatGoesGivesUpOnlyItsOwn) {
       ++heirs[after.SiteOf(hash)];
     }
   }
-  // All others inherit, none much more than the rest.
+  // All others get a part of it, and none much more than the rest.
   EXPECT_EQ(heirs.size(), 19u);
   for (const auto& [heir, load] : heirs) EXPECT_LT(load, 2 * moved / 19);
 }
 
-TEST(HashRingTest, MoreCapacityOnlyAttracts) {
+TEST(HashRingTest, ASiteWithMoreCapacityOnlyGainsDomains) {
   std::vector<SiteCapacity> sites = EqualSites(5);
   const HashRing before = HashRing::Create({}, sites).value();
   sites[2].capacity = 1.5;
@@ -196,7 +197,7 @@ TEST(HashRingTest, LoadIsProportionalToCapacity) {
         HashRing::Create({.virtual_nodes = 200, .seed = seed}, sites).value();
     const std::map<SiteId, double> loads = Loads(ring);
     for (const SiteCapacity& site : sites) {
-      // Four times the variation that the header promises for that many nodes.
+      // Allows four times the variation that the header promises.
       const double deviation = 0.45 / std::sqrt(200 * site.capacity);
       EXPECT_NEAR(loads.at(site.site) / kDomains / (site.capacity / 8), 1,
                   4 * deviation)
@@ -227,7 +228,7 @@ TEST(HashRingTest, AnotherSeedIsAnotherRing) {
     const uint64_t hash = hashes();
     same += one.SiteOf(hash) == other.SiteOf(hash);
   }
-  EXPECT_LT(same, 2000);  // One in ten by chance.
+  EXPECT_LT(same, 2000);  // By chance, one in ten is the same.
 }
 
 TEST(HashRingTest, ATinySiteHasAtLeastOneVirtualNode) {
@@ -262,12 +263,12 @@ TEST(HashRingTest, SaysWhatIsWrongWithAMap) {
   EXPECT_THAT(error({}, many), HasSubstr("in all"));
 }
 
-// Stored nowhere, but computed by every site of every version.
+// They are stored nowhere, but all sites of all versions must compute the same.
 TEST(RingHashTest, HashesAreFixedForever) {
   EXPECT_EQ(HashOfChannel("", 0), 0x2d06800538d394c2u);
   EXPECT_EQ(HashOfChannel("example.com", 0), 10044734154400447347u);
   EXPECT_EQ(HashOfChannel("example.com", 42), 7518969149504920274u);
-  // The first outputs of SplitMix64 with seed 1234567, as others have them.
+  // The first outputs of other implementations of SplitMix64 with seed 1234567.
   EXPECT_EQ(SplitMix(1234567 + kSplitMixStep), 6457827717110365317u);
   EXPECT_EQ(SplitMix(1234567 + 2 * kSplitMixStep), 3203168211198807973u);
   EXPECT_EQ(PositionOfVirtualNode(SiteId{0}, 0, 0), 2558736989570252433u);

@@ -1,10 +1,10 @@
 // What a look-up costs: from a hashed domain, from a channel's name, and from a
-// page's key. A binary search of the same ring stands beside for comparison.
+// page's key; and, for comparison, what a binary search of the same ring costs.
 // Hashes come from a generator, so that no branch predictor learns them.
 //
 // Exit code 1 if a hashed domain is looked up less than 10 million times a
-// second of CPU time among 100 sites of 200 virtual nodes: the best of three
-// tries, for others who use the machine only slow it down.
+// second of CPU time among 100 sites of 200 virtual nodes. The best of three
+// tries counts, because other programs on the machine can only slow it down.
 #include <benchmark/benchmark.h>
 #include <time.h>
 
@@ -30,7 +30,7 @@ std::vector<SiteCapacity> Sites(int64_t count) {
   return sites;
 }
 
-// The next hash does not wait for the last answer, as in a batch of URLs.
+// The next hash does not depend on the last answer, as in a batch of URLs.
 uint64_t NextHash(uint64_t hash) {
   return hash * 6364136223846793005 + 1442695040888963407;
 }
@@ -46,8 +46,8 @@ void BM_SiteOfHash(benchmark::State& state) {
 }
 BENCHMARK(BM_SiteOfHash)->Arg(3)->Arg(20)->Arg(100)->Arg(1000);
 
-// One place on the ring, found by halving: what three places in a table of
-// arcs compete with.
+// Finds one place on the ring by binary search, to compare with finding three
+// places in a table of arcs.
 void BM_BinarySearchOfOnePlace(benchmark::State& state) {
   std::vector<uint64_t> ring;
   for (const SiteCapacity& site : Sites(state.range(0))) {
@@ -97,7 +97,7 @@ void BM_OwnerOfPageKey(benchmark::State& state) {
   for (const std::string& url : Urls()) {
     pages.push_back(storage::PageKeyOf(storage::Url::Parse(url).value()));
   }
-  std::sort(pages.begin(), pages.end());  // As update goes through them.
+  std::sort(pages.begin(), pages.end());  // The order that update uses.
   size_t i = 0;
   for (auto _ : state) {
     benchmark::DoNotOptimize(

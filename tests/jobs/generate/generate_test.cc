@@ -38,7 +38,7 @@ class GenerateTest : public testing::Test {
     ASSERT_TRUE(db_->incoming().Inject(seeds, kNow).ok());
   }
 
-  // One page is fetched, and its links are all deferred.
+  // Fetches one page in a round, and defers all its links.
   void Defer(const std::vector<std::string>& urls) {
     Inject(1, 1);
     ASSERT_TRUE(db_->round().Open(kNow).ok());
@@ -94,7 +94,7 @@ TEST_F(GenerateTest, AfterACrashTheListDoesNotGrowBeyondTheWidth) {
   ASSERT_TRUE(db_->round().Open(kNow).ok());
   ASSERT_TRUE(db_->frontier()
                   .Claim(db_->frontier().Top(5, 5).value())
-                  .ok());  // Then it was killed.
+                  .ok());  // The process was killed here.
   EXPECT_EQ(Generate(*db_, {.width = 8, .per_host = 10}).value(), 8);
   EXPECT_EQ(Generate(*db_, {.width = 20, .per_host = 10}).value(), 8);
 }
@@ -122,7 +122,7 @@ TEST_F(GenerateTest, DeferredUrlsOfAFullHostDoNotHideThoseBehindThem) {
   const GenerateSettings settings = {
       .width = 1, .per_host = 10, .max_pages_per_host = 1};
   EXPECT_FALSE(HasWork(*db_, settings, kNow).value());
-  EXPECT_EQ(db_->totals().deferred_urls, 0);  // All were looked at.
+  EXPECT_EQ(db_->totals().deferred_urls, 0);  // All were considered.
 }
 
 TEST_F(GenerateTest, HostsBehindTheFenceAreSteppedOver) {
@@ -145,7 +145,7 @@ TEST_F(GenerateTest, HostsBehindTheFenceAreSteppedOver) {
   for (const storage::PageKey& page : *list) {
     EXPECT_EQ(page.bytes.find("h1,"), std::string::npos);
   }
-  // No state: when the fence is gone, they are there.
+  // The fence leaves nothing in the DB: without it, all are there.
   EXPECT_EQ(db_->frontier().Top(100, 100)->pages.size(), 40u);
 }
 
@@ -186,7 +186,7 @@ TEST_F(GenerateTest, DeferredUrlsOfAnotherSiteGoToItsOutbox) {
   EXPECT_EQ(db_->totals().outbox_urls.at(storage::SiteId{2}), 40 - mine);
 }
 
-TEST_F(GenerateTest, WithoutWorkItIsKnownWhichRestIsToBeWaitedFor) {
+TEST_F(GenerateTest, WithoutWorkItSaysUntilWhenToWaitForARestingHost) {
   Inject(3, 5);
   for (int host = 0; host < 3; ++host) {
     const std::string page =

@@ -25,7 +25,7 @@ TEST_F(CharsetTest, AsciiAndUtf8ArePassedOnWithoutACopy) {
     EXPECT_EQ(decoder_.Decode(page, "").text.data(), page.data());
     EXPECT_EQ(decoder_.Decode(page, "utf8").charset, "utf-8");
   }
-  // Whatever is said of it, ASCII is ASCII.
+  // ASCII is passed on whatever charset the page declares.
   const std::string page(5000, 'x');
   EXPECT_EQ(decoder_.Decode(page, "koi8-r").text.data(), page.data());
   EXPECT_EQ(decoder_.Decode(page, "koi8-r").charset, "koi8-r");
@@ -43,7 +43,7 @@ TEST_F(CharsetTest, ContentTypeWinsOverMeta) {
   EXPECT_EQ(Text("<meta charset=koi8-r>\xE9", "ISO-8859-1"),
             "<meta charset=koi8-r>\xC3\xA9");
   EXPECT_EQ(charset_, "windows-1252");
-  // A label that nobody knows is as if not there.
+  // An unknown label is ignored.
   EXPECT_EQ(Text("<meta charset=koi8-r>\xE9", "nonsense"),
             "<meta charset=koi8-r>\xD0\x98");
 }
@@ -102,7 +102,7 @@ TEST_F(CharsetTest, EveryKnownEncodingHasAConverter) {
         "iso-8859-7",   "iso-8859-8",   "iso-8859-10",    "iso-8859-13",
         "iso-8859-14",  "iso-8859-15",  "iso-8859-16",    "koi8-u",
         "ibm866",       "macintosh",    "x-mac-cyrillic", "gb18030"}) {
-    // 0xE4 is the letter a-umlaut only where windows-1252 stood in for it.
+    // 0xE4 becomes an a-umlaut only if windows-1252 was used instead.
     const std::string text = Text("x\xE4\xE4", label);
     EXPECT_EQ(text[0], 'x');
     EXPECT_NE(charset_, "windows-1252") << label;
@@ -121,7 +121,7 @@ TEST_F(CharsetTest, BytesThatAreNotOfTheCharsetBecomeReplacements) {
   EXPECT_EQ(Text(std::string("\xFF\xFE<\0\xE9", 5)), "<\xEF\xBF\xBD");
 }
 
-TEST_F(CharsetTest, IfNobodySaysTheBytesAreGuessed) {
+TEST_F(CharsetTest, WithoutADeclarationTheCharsetIsGuessedFromTheBytes) {
   std::string russian = std::string(9000, ' ');
   for (int i = 0; i < 50; ++i) {
     russian +=

@@ -145,7 +145,7 @@ TEST_F(ContentDecoderTest, WhatIsCutShortOrRubbishIsDamagedAndGivesNothing) {
   EXPECT_EQ(Decode("gzip", flipped), DecodeOutcome::kDamaged);
 }
 
-TEST_F(ContentDecoderTest, UnknownCodingsAreSaidToBeUnknown) {
+TEST_F(ContentDecoderTest, UnknownCodingsAreReportedAsUnknown) {
   EXPECT_EQ(Decode("compress", page_), DecodeOutcome::kUnknownCoding);
   EXPECT_EQ(Decode("gzip, utf-8", page_), DecodeOutcome::kUnknownCoding);
 }

@@ -1,5 +1,5 @@
-// Every page of a fake web with everything wrong with it: the parser must find
-// the links that the web's own truth says are there, no more and no fewer.
+// Every page of a fake web that has all kinds of nasty pages: the parser must
+// find exactly the links that the web's own truth names.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -31,7 +31,7 @@ class FakeWebParseTest : public ::testing::Test {
     web_ = fake_web::Web::Create(options).value();
   }
 
-  // The answer in the end, however often it was refused first.
+  // The final answer, after those that refuse at first.
   const fake_web::Reply& Fetch(const Ref& ref) {
     std::string target;
     web_->AppendTarget(ref, &target);
@@ -93,7 +93,7 @@ TEST_F(FakeWebParseTest, EveryPageHasExactlyTheLinksThatTheTruthSays) {
     ++kinds[page.ref.kind];
     ++readers[parsed.reader];
   }
-  // The kinds of page whose links are hard to read are all there.
+  // All kinds of page whose links are hard to read occurred.
   for (const Nasty kind :
        {Nasty::kCharset, Nasty::kBrokenHtml, Nasty::kOddLinks, Nasty::kBase,
         Nasty::kNonHtml, Nasty::kMetaNofollow, Nasty::kHeaderNofollow,

@@ -1,5 +1,5 @@
-// The scanner against its judge, gumbo, on real manuals, on every kind of page
-// of the fake web, and on all short rows of awkward pieces.
+// Compares the scanner with gumbo, on real manuals, on every kind of page of
+// the fake web, and on all short sequences of awkward pieces.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -48,7 +48,7 @@ TEST(HtmlCompareTest, ScannerReadsTheLibstdcxxManualAsGumboDoes) {
   CompareManual(files, 0.01);
 }
 
-// Every row of up to `length` pieces.
+// Compares on every sequence of up to `length` pieces.
 void CompareAll(const std::vector<std::string>& pieces, int length,
                 const std::string& prefix, ReaderComparison& comparison,
                 size_t& compared, size_t& unsure) {
@@ -147,7 +147,7 @@ TEST(HtmlCompareTest, EveryShortRowOfTokenizerPiecesReadsAsGumboReadsIt) {
   size_t compared = 0, unsure = 0;
   for (const char* prefix : {"", "<a ", "<!--", "<script>",
                              "<script><!--<script ", "<a href=\"", "<title>"}) {
-    // What follows shows whether both think the same of what is over.
+    // What follows the pieces shows whether both readers end them alike.
     std::vector<std::string> with_end = pieces;
     with_end.push_back("\"'--></script><a href=end></title><a href=last>");
     CompareAll(with_end, IsLongRun() ? 5 : 3, prefix, comparison, compared,

@@ -1,5 +1,5 @@
-// What both readers must find, said in so many words; html_compare_test.cc
-// holds them against each other on everything else.
+// What both readers must find, by examples; html_compare_test.cc compares them
+// with each other on everything else.
 #include "jobs/parse/html_scanner.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include "jobs/parse/html_gumbo.h"
 #include "tests/jobs/parse/reader_comparison.h"
 
-// What assert() calls, in builds that have it.
+// The function that a failed assert() calls.
 extern "C" void __assert_fail(const char* assertion, const char* file,
                               unsigned int line, const char* function) noexcept;
 
@@ -93,7 +93,7 @@ TEST(HtmlReadersTest, ATitleIsCutAtAWholeCharacter) {
   EXPECT_EQ(facts.title, title.substr(0, 510));
 }
 
-TEST(HtmlReadersTest, SrcsetGivesOneLinkACandidate) {
+TEST(HtmlReadersTest, SrcsetGivesOneLinkPerCandidate) {
   ExpectBoth("<img src=0 srcset='1 1x, 2,3 2x , data:,x 3x,4(,)'>",
              "img [0] rel []\nsrcset [1] rel []\nsrcset [2,3] rel []\n"
              "srcset [4(,)] rel []\nsrcset [data:,x] rel []\n");
@@ -132,7 +132,7 @@ TEST(HtmlGumboTest, DeepNestingOverflowsNothing) {
   std::string html;
   for (int i = 0; i < 3'000; ++i) html += "<div>";
   EXPECT_EQ(ByGumbo(html + "<a href=1>"), "a [1] rel []\n");
-  // Deeper ones may take too long, and must end all the same.
+  // Deeper nesting may be given up for its time, but must not crash.
   for (int i = 0; i < 50'000; ++i) html += "<div>";
   ByGumbo(html);
 }
@@ -146,7 +146,7 @@ TEST(HtmlGumboTest, APageThatWouldTakeTheMachinesMemoryIsGivenUp) {
   HtmlGumbo gumbo("", /*max_tree_bytes=*/size_t{8} << 20);
   HtmlFacts facts;
   EXPECT_FALSE(gumbo.Read(html, facts));
-  // And goes on with the next page as if nothing had been.
+  // The reader still reads the next page.
   EXPECT_TRUE(gumbo.Read("<a href=1>", facts));
   EXPECT_EQ(Describe(facts), "a [1] rel []\n");
 }

@@ -149,7 +149,7 @@ TEST_F(PageParserTest, OnlyHtmlHasLinks) {
       {"Content-Type: application/xhtml+xml\r\n", Kind::kHtml},
       {"Content-Type: text/plain\r\n", Kind::kOther},
       {"Content-Type: application/xml\r\n", Kind::kOther},
-      {"Content-Type:\r\n", Kind::kHtml},  // Says nothing: looked at.
+      {"Content-Type:\r\n", Kind::kHtml},  // Empty: the content decides.
       {"", Kind::kHtml}};
   for (const auto& [fields, kind] : cases) {
     EXPECT_EQ(Parse(kBody, fields).kind, kind) << fields;
@@ -216,7 +216,7 @@ TEST_F(PageParserTest, LinksThatAreNotTakenAreCountedByReason) {
             1u);
 }
 
-TEST_F(PageParserTest, APageLeavesNothingToTheNext) {
+TEST_F(PageParserTest, APageDoesNotAffectTheNext) {
   Parse(
       "<title>t</title><base href=/b/><link rel=canonical href=c>"
       "<meta name=robots content=noindex><a href=1><a href=2><a href=3>");

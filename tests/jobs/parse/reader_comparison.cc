@@ -11,8 +11,7 @@
 namespace gannet::jobs {
 namespace {
 
-// gumbo counts the digits of &#4294967361; beyond its int; the scanner does
-// not.
+// In &#4294967361; the number overflows gumbo's int, but not the scanner's.
 bool HasHugeNumber(std::string_view html) {
   for (size_t at = 0; (at = html.find("&#", at)) != html.npos; ++at) {
     size_t digits = 0;
@@ -25,8 +24,8 @@ bool HasHugeNumber(std::string_view html) {
   return false;
 }
 
-// gumbo loses the value of what follows a doubled attribute without a value:
-// <a x x href=1>.
+// gumbo loses the value of the attribute that follows a doubled one without a
+// value: <a x x href=1>.
 bool HasDoubleWithoutValue(std::string_view html) {
   const char* const end = html.data() + html.size();
   for (size_t less = 0; (less = html.find('<', less)) != html.npos; ++less) {
@@ -73,7 +72,7 @@ std::string Describe(const HtmlFacts& facts) {
 ReaderComparison::Answer ReaderComparison::Compare(std::string_view html) {
   const bool sure = scanner_.Read(html, facts_);
   by_scanner_ = Describe(facts_);
-  // Read even if not needed: gumbo must survive it too.
+  // Read even if it is not compared: gumbo must survive the page too.
   const bool read = gumbo_.Read(html, facts_);
   by_gumbo_ = Describe(facts_);
   if (!sure || !read) return Answer::kNotSure;

@@ -1,4 +1,4 @@
-// Holds the scanner against gumbo: wherever the scanner is sure, both must find
+// Compares the scanner with gumbo: wherever the scanner is sure, both must find
 // the same facts. Shared by the tests and by tests/fuzz/fuzz_html.cc.
 // Not thread-safe.
 #pragma once
@@ -12,8 +12,8 @@
 
 namespace gannet::jobs {
 
-// One fact a line, sorted, doubles once: links (kind, href, rel, nofollow),
-// base, canonical, robots, title.
+// One fact per line, sorted, without repetitions: links (kind, href, rel,
+// nofollow), base, canonical, robots, title.
 std::string Describe(const HtmlFacts& facts);
 
 class ReaderComparison {
@@ -22,11 +22,11 @@ class ReaderComparison {
 
   ReaderComparison() : scanner_("gannet"), gumbo_("gannet") {}
 
-  // A difference that is a known mistake of gumbo's, and not of the scanner,
-  // counts as kNotSure. REQUIRES: `html` is UTF-8.
+  // A difference that is a known mistake of gumbo's counts as kNotSure.
+  // REQUIRES: `html` is UTF-8.
   Answer Compare(std::string_view html);
 
-  // Of the last page.
+  // What each reader found in the last page, as Describe() gives it.
   const std::string& by_scanner() const { return by_scanner_; }
   const std::string& by_gumbo() const { return by_gumbo_; }
 

@@ -1,7 +1,8 @@
 """A crawl of a web with everything nasty ends with exactly the pages that the truth names.
 
-None missing, none asked for that robots.txt forbids, never two requests closer than the delay on
-one host or address, and no page asked for again once it was had. Default: 500 hosts, 10,000 pages; long: 10,000 hosts, 200,000 pages.
+None is missing, none is asked for that robots.txt forbids, two requests to a host or address are
+never closer than the delay, and no page is asked for again after it was fetched. Default: 500 hosts,
+10,000 pages; long: 10,000 hosts, 200,000 pages.
 """
 
 import json
@@ -35,8 +36,8 @@ class CompletenessTest(unittest.TestCase):
             verdict = web.judge("20ms")
             for key in ("too_early_on_host", "too_early_on_address", "forbidden", "never_linked"):
                 self.assertEqual(verdict[key], 0, {**verdict, "repeated_urls": "..."})
-            # 200 and whole, says the server, and yet a failure for a crawler that knows better (a
-            # length that lies, a bomb): only those are tried again.
+            # Some answers are 200 and complete for the server, but failures for the crawler (a wrong
+            # Content-Length, a bomb): only those are tried again.
             self.assertEqual(len(verdict["repeated_urls"]), verdict["repeats"])
             self.assertEqual([url for url in verdict["repeated_urls"] if truth.get(url) != "failed"],
                              [])

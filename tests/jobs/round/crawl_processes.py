@@ -1,6 +1,6 @@
 """A crawl of a fake web with the real programs: gannet-fakeweb serves, gannet crawls.
 
-For tests that kill processes, or that let the web's own truth and judge have the last word.
+For tests that kill processes, or that check a crawl with the web's own truth and judge.
 """
 
 import atexit
@@ -17,12 +17,12 @@ IS_LONG = os.environ.get("GANNET_TEST_LONG") == "1"
 # This share of the web's hosts is on https (tests/run.sh --https).
 HTTPS = os.environ.get("GANNET_TEST_HTTPS", "0.5")
 
-# Limits on URLs alone: they end the traps, and the truth applies them too.
+# The crawl's only limits are on URLs: they end the traps, and the truth applies them too.
 LIMITS = {"max_path_depth": 12, "max_query_parameters": 6}
 
 
 def url_of(fields: list[str]) -> str:
-    """Of a line of the server's log: the URL that was asked for."""
+    """The URL that a line of the server's log is about."""
     return f"{fields[10].strip()}://{fields[2]}{fields[5]}"
 
 
@@ -33,7 +33,7 @@ class Reached(typing.NamedTuple):
 
 
 class FakeWeb:
-    """A server, and the truth about what it serves."""
+    """A fake web: its server, and the truth about what it serves."""
 
     def __init__(self, program: str, folder: pathlib.Path, **options: object) -> None:
         self.program = program
@@ -80,13 +80,13 @@ class FakeWeb:
         with open(self.log, encoding="utf-8", errors="replace") as lines:
             for line in lines:
                 fields = line.split("\t")
-                # A line that is only half there has no kind, and is no page's.
+                # A line that is only half written has no kind yet; it is left out.
                 if len(fields) > 10 and fields[5] != "/robots.txt":
                     times[url_of(fields)] += 1
         return times
 
 
-# Where programs are so many times slower (sanitizers), a web that answers late is not gone.
+# How many times slower programs are here (sanitizers): timeouts are longer by that.
 SLOW = int(os.environ.get("GANNET_TEST_SLOW", "1"))
 
 

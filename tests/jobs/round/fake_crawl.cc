@@ -32,7 +32,7 @@ storage::PageKey KeyOf(const std::string& url) {
   return storage::PageKeyOf(storage::Url::Parse(url).value());
 }
 
-// Half of the web is on https, or what tests/run.sh --https says.
+// Half of the web's hosts are on https, or the share of tests/run.sh --https.
 fake_web::WebOptions WithHttps(fake_web::WebOptions options) {
   const char* share = std::getenv("GANNET_TEST_HTTPS");
   options.https_share = share != nullptr ? std::atof(share) : 0.5;

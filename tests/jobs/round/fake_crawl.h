@@ -23,7 +23,7 @@ namespace gannet::jobs {
 
 class FakeCrawl {
  public:
-  // Traps end by limits on URLs alone, which the truth knows too.
+  // Only limits on URLs end traps, and the truth applies them too.
   explicit FakeCrawl(fake_web::WebOptions options);
 
   RoundSettings& settings() { return settings_; }
@@ -33,12 +33,12 @@ class FakeCrawl {
 
   absl::Status InjectSeeds();
   absl::Status Inject(const std::string& url);
-  // Until nothing is left.
+  // Runs rounds until nothing is left, or so many.
   absl::Status Crawl(std::optional<int64_t> rounds = std::nullopt);
   // Closes the store and opens it again, as a new process would.
   void Reopen();
 
-  // By URL: "fetched", "moved", ...
+  // URL to state: "fetched", "moved", ...
   std::map<std::string, std::string> States();
   std::map<std::string, std::string> TrueStates() const;
   proto::PageRecord Record(const std::string& url);
@@ -64,7 +64,8 @@ class FakeCrawl {
   std::unique_ptr<storage::SiteStore> store_;
 };
 
-// The difference of two crawls' states, for a failing test's message.
+// How the states of a crawl differ from the truth, for a failing test's
+// message.
 std::string Differences(const std::map<std::string, std::string>& crawl,
                         const std::map<std::string, std::string>& truth);
 

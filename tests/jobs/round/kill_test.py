@@ -1,4 +1,4 @@
-"""SIGKILL at random moments is boring: the crawl ends with the same pages.
+"""A crawl that is killed (SIGKILL) at random moments ends with the same pages as another.
 
 `verify` passes after each kill, `verify --full` at the end; no page whose completion was committed
 before a kill is asked for again in that round; the repeats of a kill are bounded. Default: 10
@@ -17,8 +17,8 @@ from crawl_processes import IS_LONG, SLOW, FakeWeb, Site, differences
 GANNET, FAKE_WEB = sys.argv[1:3]
 KILLS = 50 if IS_LONG else 10
 DELAY_MS = 30
-# Its pages alone take this many delays, longer than all lives together: so that no crawl ends
-# before it was killed as often as it should be.
+# Its pages alone take this many delays, which is longer than the crawl runs between all kills: so
+# it cannot end before it was killed as often as it should be.
 LARGEST_HOST = 2000 if IS_LONG else 500
 LONGEST_LIFE = 0.9
 assert LARGEST_HOST * DELAY_MS / 1000 > KILLS * LONGEST_LIFE
@@ -68,7 +68,7 @@ class KillTest(unittest.TestCase):
                   f"({self.failed_looked_at} of them failed ones); at most {most_repeats} answers "
                   f"had to be asked for again after a kill, allowed {MOST_REPEATS}")
             self.assertLessEqual(most_repeats, MOST_REPEATS)
-            # Else the kills came where there was nothing to see.
+            # Otherwise the kills came too early to show anything.
             self.assertGreater(self.looked_at, 100 // SLOW)
             self.assertEqual(differences(site.states(), web.truth()), [])
             site.verify(full=True)
@@ -77,7 +77,7 @@ class KillTest(unittest.TestCase):
                 self.assertEqual(verdict[key], 0, verdict)
 
     def setUp(self) -> None:
-        # At the last kill:
+        # As they were at the last kill:
         self.asked: dict[str, int] = {}
         self.visits: dict[str, tuple[str, str]] = {}
         self.round, self.round_seen_at = 0, ""
@@ -92,8 +92,8 @@ class KillTest(unittest.TestCase):
             time.sleep(0.02)
 
     def look(self, site: Site, web: FakeWeb) -> int:
-        """What was committed at the kill before was not asked for since. Returns how many answers
-        this kill has cost."""
+        """Checks that pages committed before the last kill were not asked for since. Returns how many
+        answers this kill has cost."""
         asked = web.asked()
         visits = site.visits()
         number = site.status()["round"]
@@ -114,8 +114,8 @@ class KillTest(unittest.TestCase):
         if number != self.round:
             self.round = number
             self.round_seen_at = max((visited for _, visited in visits.values()), default="")
-        # What the crawl DB knows of a page is its last visit. One that was never seen completed
-        # was asked for in vain, and one that failed before may have been.
+        # The crawl DB knows only a page's last visit. A page that was asked for and is not completed
+        # is a lost answer, and one that had failed before may be one.
         lost = sum(1 for url, times in asked.items()
                    if visits.get(url) == self.visits.get(url) and times > self.asked.get(url, 0))
         self.asked, self.visits = asked, visits

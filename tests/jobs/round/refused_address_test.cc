@@ -1,5 +1,5 @@
-// The address check, proven by what does not happen: a listener on every
-// address of this machine must see no connection.
+// The address check: a listener on every address of this machine must see no
+// connection.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -21,7 +21,7 @@
 namespace gannet::jobs {
 namespace {
 
-// Accepts on all addresses of both kinds, and answers nobody.
+// Accepts connections on all IPv4 and IPv6 addresses, and never answers.
 class Listener {
  public:
   Listener() : fd_(socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK, 0)) {
@@ -50,8 +50,8 @@ class Listener {
   int port_ = 0;
 };
 
-// Serves on one exact address: every page moves to where its path's number
-// says, and robots.txt does not exist, or moves as well.
+// Serves on one address: every page redirects to the target that the number in
+// its path selects; robots.txt does not exist, or redirects as well.
 class MovingServer {
  public:
   MovingServer(const std::string& address, std::vector<std::string> targets,
@@ -147,7 +147,7 @@ class RefusedAddressTest : public testing::Test {
                     .ok());
   }
 
-  // Until nothing is left.
+  // Runs rounds until nothing is left.
   void Crawl() {
     std::atomic<bool> stop = false;
     const absl::Status status =

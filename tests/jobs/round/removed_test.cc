@@ -1,5 +1,5 @@
-// A site that is taken out of the map while its round is open: who owns its
-// hosts by then asks them too.
+// A site that is taken out of the map while its round is open must stop asking
+// its hosts, because they have another owner by then.
 #include <gtest/gtest.h>
 
 #include "absl/time/clock.h"
@@ -21,7 +21,7 @@ federation::Map MapOfTwo() {
       .value();
 }
 
-// Lima's, until its hosts were asked so often.
+// Lima is in the map until its hosts have got `requests` requests.
 class RemovedAfter : public FederationPart {
  public:
   RemovedAfter(const fake_web::Server& server, size_t requests)
@@ -65,7 +65,7 @@ TEST(RemovedTest, ASiteThatIsOutOfTheMapGivesItsOpenRoundsPagesBack) {
   EXPECT_EQ(db.round().journal().phase(), proto::NO_ROUND);
   EXPECT_GT(db.totals().frontier_pages, 30);
   (void)crawl.server().Stop();
-  // Those under way then, one of a host, may end.
+  // Requests under way at that moment, one per host, may end.
   EXPECT_LT(crawl.server().Log().size(), 16u);
 }
 

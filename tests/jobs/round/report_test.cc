@@ -48,7 +48,8 @@ TEST(RoundReportTest, ARoundThatDroppedNothingSaysSo) {
   EXPECT_EQ(report["resumed"], true);
 }
 
-// A site of a federation; the design asks for counts and bytes of its mode.
+// The report of a site of a federation has counts and bytes of its exchange
+// mode.
 class ReportOfAFederationTest : public testing::Test {
  protected:
   static std::shared_ptr<const federation::MapView> Map(
@@ -82,7 +83,7 @@ TEST_F(ReportOfAFederationTest, WhatWentToOthersIsThereByTheirNames) {
   proto::RoundCounts& counts = *journal_.mutable_counts();
   counts.set_sent(7);
   (*counts.mutable_sent_to())[2] = 6;
-  (*counts.mutable_sent_to())[77] = 3;  // It has left.
+  (*counts.mutable_sent_to())[77] = 3;  // A site that has left.
   counts.set_sent_cash(5000);
   counts.set_sent_before(11);
   (*counts.mutable_dropped())[storage::kSentBefore] = 900;

@@ -1,4 +1,4 @@
-// How runs begin, end and are cut off; whole crawls are in crawl_test.cc.
+// How runs begin, end and are interrupted; whole crawls are in crawl_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Of the pages of one host, which rests until then.
+// The record of the page's host, which rests until `until`.
 storage::HostUpdate RestOf(const storage::PageKey& page, absl::Time until) {
   storage::HostUpdate update{{std::string(storage::HostPartOf(page.bytes))},
                              {}};
@@ -53,7 +53,7 @@ TEST(RoundsTest, OnANearlyFullDiskNoRoundBeginsButAFinishedCrawlIsFinished) {
   EXPECT_TRUE(status.ok()) << status;
 }
 
-// No memory for any answer, and none comes.
+// There is no memory for any answer, so robots.txt cannot be asked for.
 TEST(RoundsTest, ARobotsTxtThatThisMachineCannotAskForEndsTheHostsRound) {
   FakeCrawl crawl({.hosts = 2, .pages = 4});
   ASSERT_TRUE(crawl.InjectSeeds().ok());
@@ -63,14 +63,14 @@ TEST(RoundsTest, ARobotsTxtThatThisMachineCannotAskForEndsTheHostsRound) {
   const absl::Time started = absl::Now();
   (void)crawl.Crawl(/*rounds=*/1);
   EXPECT_LT(absl::Now() - started, absl::Seconds(30));
-  // Nothing failed for that.
+  // No page failed for that.
   EXPECT_EQ(crawl.store().crawl_db().totals().frontier_pages, frontier);
   for (const auto& [url, state] : crawl.States()) EXPECT_EQ(state, "new");
   EXPECT_LE(crawl.server().served().requests,
             10u * static_cast<uint64_t>(frontier));
 }
 
-TEST(RoundsTest, ACaFileThatBreaksIsToldOfOnceARound) {
+TEST(RoundsTest, ACaFileThatBreaksIsReportedOncePerRound) {
   FakeCrawl crawl({.hosts = 2, .pages = 8});
   ASSERT_TRUE(crawl.InjectSeeds().ok());
   std::vector<std::string> notices;
@@ -85,7 +85,8 @@ TEST(RoundsTest, ACaFileThatBreaksIsToldOfOnceARound) {
   EXPECT_THAT(notices[0], HasSubstr("no certificates that can be read"));
 }
 
-// An address that is none of ours: no connection gets its socket.
+// The source address is not one of this machine's, so no connection gets a
+// socket.
 TEST(RoundsTest, TimeHeldBackIsSeenWhileItPassesAndIsCountedOnce) {
   FakeCrawl crawl({.hosts = 40, .pages = 80});
   InjectAll(crawl);
@@ -95,7 +96,7 @@ TEST(RoundsTest, TimeHeldBackIsSeenWhileItPassesAndIsCountedOnce) {
   std::thread runs([&] { (void)rounds.RunOne(crawl.stop); });
   absl::Duration seen;
   bool was_seen_while_fetching = false;
-  // Also as the fetch phase ends it never shrinks.
+  // It never shrinks, not even when the fetch phase ends.
   while (absl::Now() < started + absl::Seconds(3)) {
     const absl::Duration now = rounds.lifetime().held_back;
     EXPECT_GE(now, seen);
@@ -138,8 +139,9 @@ TEST(RoundsTest, RoundsThatOnlyGiveTheirPagesBackEndWithWhatToLookAt) {
   EXPECT_EQ(crawl.store().crawl_db().totals().frontier_pages, frontier);
 }
 
-// Pages that were given back because their host rests come back when it wakes:
-// two such rounds are no reason to give up. Here one is, and two that are.
+// A round that gives its pages back because their host rests is no reason to
+// give up: they come back when it wakes. Here one round is such; then two that
+// fetch nothing for another reason end the run.
 TEST(RoundsTest, ARoundWhosePagesWaitForARestDoesNotCountAsFruitless) {
   FakeCrawl crawl({.hosts = 1, .pages = 4});
   ASSERT_TRUE(crawl.InjectSeeds().ok());
@@ -165,7 +167,7 @@ TEST(RoundsTest, ACrawlWhoseHostsAreBusyWaitsForThemToTheEnd) {
                    .pages = 30,
                    .nasty = fake_web::ParseNasty("busy-503,busy-429").value(),
                    .retry_after_seconds = 1});
-  // No rest is waited for within a round.
+  // Within a round it does not wait for a resting host.
   crawl.settings().fetch.fetch.patience = absl::ZeroDuration();
   ASSERT_TRUE(crawl.InjectSeeds().ok());
   Rounds rounds(crawl.settings(), &crawl.store(), storage::SystemClock());
@@ -189,7 +191,7 @@ TEST(RoundsTest, ARestThatHoldsNoPageIsNotWaitedFor) {
   EXPECT_LT(absl::Now() - begun, absl::Seconds(25));
 }
 
-TEST(RoundsTest, RunsThatAreCutOffCountEachPageOnceAndTheReportHasThemAll) {
+TEST(RoundsTest, InterruptedRunsCountEachPageOnceAndTheReportHasThemAll) {
   FakeCrawl crawl({.hosts = 5, .pages = 200, .largest_host = 50});
   InjectAll(crawl);
   storage::CrawlDb& db = crawl.store().crawl_db();
@@ -255,7 +257,7 @@ TEST(RoundsTest, StoppedWhileUpdatingItSaysThatNothingIsLost) {
   EXPECT_THAT(
       status.message(),
       HasSubstr("nothing is lost, and the next 'gannet round' goes on"));
-  EXPECT_EQ(rounds.summary().counts.completed(), 0);  // Another's.
+  EXPECT_EQ(rounds.summary().counts.completed(), 0);  // Another run's.
 }
 
 TEST(RoundsTest, WhatALifetimeCountsOnlyGrowsAndEndsAtTheSummary) {

@@ -1,5 +1,5 @@
 // The delay per address in a federation: other sites may have hosts on the same
-// address, and nobody knows (DESIGN, section 6).
+// address, and sites do not tell each other (DESIGN, section 6).
 #include <gtest/gtest.h>
 
 #include "federation/map/map_changes.h"
@@ -23,7 +23,7 @@ federation::Map MapOfThree() {
                   .value())
               .value();
   }
-  // Does not crawl, and does not count.
+  // Nairobi is only invited: it does not crawl, and does not count.
   return federation::Invite(map, "nairobi").value();
 }
 
@@ -48,14 +48,14 @@ class ThreeSites : public FederationPart {
   federation::SentUrlCache sent_{1 << 20, 1};
 };
 
-// Of a crawl within a federation of three: how often an address was asked
+// How often, in a crawl within a federation of three, an address was asked
 // earlier than three delays after its last answer.
 uint64_t TooEarly(bool share_addresses) {
   FakeCrawl crawl({.hosts = 4, .pages = 40, .largest_host = 20});
   ThreeSites federation;
   crawl.settings().federation = &federation;
   crawl.settings().fetch.fetch.share_addresses = share_addresses;
-  // One round of them all: what is found belongs to others in part.
+  // All pages are seeds of one round, because some links belong to other sites.
   for (const auto& [url, state] : crawl.TrueStates()) {
     EXPECT_TRUE(crawl.Inject(url).ok());
   }

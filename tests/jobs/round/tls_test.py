@@ -1,7 +1,7 @@
-"""A crawl of 200 https hosts makes one TLS handshake a host, and resumes it in later rounds.
+"""A crawl of 200 https hosts makes one TLS handshake per host, and resumes it in later rounds.
 
-nginx serves, and its log is the judge: which connection each request came by, and whether that
-connection resumed a session. Counts only, no times. Exit code 77: skipped, and why.
+nginx serves, and its log decides: which connection each request came by, and whether that
+connection resumed a session. Only counts are compared, no times. Exit code 77: skipped, and why.
 """
 
 import collections
@@ -56,7 +56,7 @@ class TlsTest(unittest.TestCase):
                 reached = Reached(f"127.0.0.1:{port},{tls_port}", running.root)
                 site = Site(GANNET, place / "site", reached, delay="0s", timeout=f"{60 * SLOW}s",
                             first_byte_timeout=f"{30 * SLOW}s", connect_timeout=f"{30 * SLOW}s")
-                # The manual links to the real web, which this one has no certificates for.
+                # The manual links to hosts of the real web, for which nginx has no certificates.
                 settings = site.folder / "site.yaml"
                 settings.write_text(settings.read_text().replace(
                     "urls: {", r"urls: {allow: {regexes: ['^https://[a-z0-9]+\.example/']}, "))
@@ -84,7 +84,7 @@ class TlsTest(unittest.TestCase):
         self.assertEqual((summary["fetched"], summary["failed"], summary["rounds"]),
                          (len(SEEDS), 0, PAGES), summary)
         self.assertEqual(log.answered, {"200": len(SEEDS)})
-        # Else nothing was there to resume.
+        # Otherwise there was nothing to resume.
         self.assertGreater(len(log.resumed), len(HOSTS))
         self.assertEqual({host: log.full_handshakes(host) for host in HOSTS},
                          dict.fromkeys(HOSTS, 1))

@@ -17,7 +17,7 @@ TEST(AdmissionBarTest, WithRoomForAllNothingIsAsked) {
   EXPECT_GT(height.ties, 3);
 }
 
-TEST(AdmissionBarTest, WithoutPlacesNobodyGetsIn) {
+TEST(AdmissionBarTest, WithoutPlacesNothingGetsIn) {
   for (const int64_t places : {0, -4}) {
     AdmissionBar bar(places);
     bar.Add(int64_t{1} << 60);
@@ -27,7 +27,7 @@ TEST(AdmissionBarTest, WithoutPlacesNobodyGetsIn) {
   }
 }
 
-// Many more than are kept, and many that tie.
+// There are many more targets than places, and many ties.
 TEST(AdmissionBarTest, ExactlyAsManyPassAsThereArePlaces) {
   std::mt19937 random(11);
   for (const int64_t different : {1, 3, 100, 1'000'000}) {

@@ -133,7 +133,7 @@ class UpdateTest : public testing::Test {
     return result;
   }
 
-  // A round whose one page gives `cash` to `url`, which is deferred.
+  // Runs a round whose one page gives `cash` to `url`, which is deferred.
   static void Defer(storage::CrawlDb& db, const std::string& url,
                     int64_t cash) {
     const storage::PageKey source = KeyOf("http://source.example/to/" + url);
@@ -174,7 +174,7 @@ class UpdateTest : public testing::Test {
     return pages.count(KeyOf(url).bytes);
   }
 
-  // What the best `count` bring, most first.
+  // The cash of the best `count` targets, most first.
   std::vector<int64_t> BestCash(size_t count) const {
     std::vector<int64_t> cash;
     for (const auto& [page, sum] : sums_) cash.push_back(sum);
@@ -190,10 +190,10 @@ class UpdateTest : public testing::Test {
   }
 
   std::function<void(storage::CrawlDb&)> before_update_;
-  std::map<std::string, int64_t> waiting_;  // By URL: deferred before.
+  std::map<std::string, int64_t> waiting_;  // Deferred before: URL to cash.
   std::vector<storage::PageKey> seeds_;
   std::vector<std::vector<storage::PageKey>> links_;
-  // The model: what each target that is new gets.
+  // The model: the cash that each new target gets.
   std::map<std::string, int64_t> sums_;
 };
 
@@ -248,7 +248,7 @@ class FederatedUpdateTest : public UpdateTest {
     }
     return targets;
   }
-  // What the best of them bring, most first.
+  // The cash of the best of them, most first.
   static std::vector<int64_t> Best(
       const std::map<std::string, int64_t>& targets, size_t count) {
     std::vector<int64_t> cash;
@@ -274,7 +274,7 @@ TEST_F(FederatedUpdateTest, EachTargetGoesToItsOwner) {
 
 TEST_F(FederatedUpdateTest, WhatWasSentBeforeIsNotSentAgain) {
   (void)Run(With(100'000));
-  // The cache outlives the crawl DB of the first run.
+  // The second run has a new crawl DB, and the cache of the first.
   const Result again = Run(With(100'000));
   EXPECT_TRUE(again.sent.empty());
   int64_t cash = 0;
@@ -293,7 +293,7 @@ TEST_F(FederatedUpdateTest, InCashModeWhatWasSentBeforeGainsLater) {
   map.mutable_rules()->set_exchange(proto::EXCHANGE_CASH);
   map_ = federation::MapView::Create(map, "tokyo").value();
   (void)Run(With(100'000));
-  // A new pair of sites would be sent what was gained at once.
+  // To a new pair of sites, gains would be sent at once.
   before_update_ = [](storage::CrawlDb& db) {
     for (const uint32_t id : {2, 3}) {
       ASSERT_TRUE(db.outgoing().OpenPair({storage::SiteId{id}, 1}).ok());
@@ -310,7 +310,7 @@ TEST_F(FederatedUpdateTest, InCashModeWhatWasSentBeforeGainsLater) {
   }
 }
 
-TEST_F(FederatedUpdateTest, CutOffAndRunAgainOtherSitesGetTheirPlacesOnce) {
+TEST_F(FederatedUpdateTest, InterruptedAndRunAgainOtherSitesGetPlacesOnce) {
   before_update_ = [&](storage::CrawlDb& db) {
     storage::Settlement batch;
     for (const auto& [page, cash] : sums_) {
@@ -352,16 +352,16 @@ TEST_F(FederatedUpdateTest, EachSiteGetsTheBestOfItsOwnAndTheOthersWait) {
   }
 }
 
-// A URL that waits and is found again is one competitor, with the cash of both,
-// and leaves as one.
-TEST_F(FederatedUpdateTest, WhatWaitsCompetesForThePlacesOfItsSite) {
+// A deferred URL that is found again competes once, with the cash of both, and
+// is sent once.
+TEST_F(FederatedUpdateTest, DeferredUrlsCompeteForThePlacesOfTheirSite) {
   const std::string poor = TargetsOf(2).begin()->first;
   std::string url;
   for (int i = 0; i < kTargets; ++i) {
     url = fmt::format("http://www.t{}.example/{}", i / 3, i);
     if (KeyOf(url).bytes == poor) break;
   }
-  waiting_[url] = storage::kSeedCash;  // More than anybody has.
+  waiting_[url] = storage::kSeedCash;  // More than any other target has.
   const Result result = Run(With(3));
   const auto& sent = result.sent.at(storage::SiteId{2});
   EXPECT_EQ(sent.size(), 1u);
@@ -370,7 +370,7 @@ TEST_F(FederatedUpdateTest, WhatWaitsCompetesForThePlacesOfItsSite) {
   EXPECT_FALSE(result.deferred.contains(poor));
 }
 
-TEST_F(FederatedUpdateTest, PlacesThatAreLeftGoToWhatWaits) {
+TEST_F(FederatedUpdateTest, PlacesThatAreLeftGoToDeferredUrls) {
   for (int i = 0; i < 40; ++i) {
     waiting_[fmt::format("http://www.w{}.example/", i)] = 100 + i;
   }
@@ -422,7 +422,7 @@ TEST_F(UpdateTest, WhatIsDroppedOverTheQuotaIsCounted) {
   EXPECT_EQ(result.dropped.at("over_quota"), lost);
 }
 
-// Every target of a front page gets the same: the bar stands on one great tie.
+// All targets of a front page get the same cash, so that all tie.
 TEST_F(UpdateTest, OfManyThatTieAsManyGetInAsThereIsRoom) {
   sums_.clear();
   links_.assign(kSeeds, {});
@@ -444,9 +444,9 @@ TEST_F(UpdateTest, OfManyThatTieAsManyGetInAsThereIsRoom) {
   }
 }
 
-// What a run that was cut off has let in counts, and the rest competes for what
-// is left.
-TEST_F(UpdateTest, CutOffAndRunAgainTheQuotaHolds) {
+// What an interrupted run has let in counts, and the rest competes for the
+// places that are left.
+TEST_F(UpdateTest, InterruptedAndRunAgainTheQuotaHolds) {
   before_update_ = [&](storage::CrawlDb& db) {
     std::map<std::string, int64_t> all;
     ASSERT_TRUE(db.round()
@@ -486,9 +486,9 @@ TEST_F(UpdateTest, AFullHostGetsNoMorePagesWhetherAtOnceOrDeferred) {
   }
 }
 
-// Of the tests that follow, each leaves no place empty though many of the
-// richest targets cannot get in.
-TEST_F(UpdateTest, TargetsOfABlockedDomainTakeNobodysPlace) {
+// In the tests that follow, many of the richest targets cannot get in, and
+// still no place must stay empty.
+TEST_F(UpdateTest, TargetsOfABlockedDomainTakeNoPlaces) {
   std::vector<std::string> targets;
   for (int i = 0; i < 40; ++i) {
     targets.push_back(fmt::format("http://blocked.example/{}", i / 2));
@@ -512,7 +512,7 @@ TEST_F(UpdateTest, TargetsOfABlockedDomainTakeNobodysPlace) {
   }
 }
 
-TEST_F(UpdateTest, TargetsOfAFullHostTakeNobodysPlaceAndItsBestGetIn) {
+TEST_F(UpdateTest, TargetsOfAFullHostTakeNoPlacesAndItsBestGetIn) {
   // s0.example has one page already, and may have three more: 7, 8 and 9.
   std::vector<std::string> targets;
   for (int i = 0; i < 10; ++i) {
@@ -531,7 +531,8 @@ TEST_F(UpdateTest, TargetsOfAFullHostTakeNobodysPlaceAndItsBestGetIn) {
                                  .max_pages_per_host = 4,
                                  .targets_in_memory = in_memory});
       EXPECT_EQ(result.admitted.size(), 10u);
-      // A host of more links than a range has them taken range by range.
+      // A host with more links than fit into a range: they are taken range by
+      // range.
       for (int i = 0; i < 10 && in_memory > 100; ++i) {
         EXPECT_EQ(
             CountOf(result.admitted, fmt::format("http://s0.example/{}", i)),
@@ -542,7 +543,7 @@ TEST_F(UpdateTest, TargetsOfAFullHostTakeNobodysPlaceAndItsBestGetIn) {
   }
 }
 
-// The poor ones of a host come first in key order, and tie with the bar.
+// The poor targets of the host come first in key order, and tie with the bar.
 TEST_F(UpdateTest, OfAHostThatFillsUpATieDoesNotCostThePlaceOfARicherOne) {
   std::vector<std::string> targets = {
       "http://s0.example/1", "http://s0.example/2", "http://s0.example/2"};
@@ -578,7 +579,7 @@ TEST_F(UpdateTest, AUrlThatWaitsAndIsFoundAgainCompetesWithTheCashOfBoth) {
   }
 }
 
-// It would be counted twice otherwise, and a place stay empty.
+// If it was counted twice, a place would stay empty.
 TEST_F(UpdateTest, AUrlThatWaitsAndIsFoundAgainTakesOnePlace) {
   const int64_t one = storage::kSeedCash;
   waiting_ = {{"http://again.example/", 10 * one}};
@@ -594,7 +595,7 @@ TEST_F(UpdateTest, AUrlThatWaitsAndIsFoundAgainTakesOnePlace) {
   EXPECT_TRUE(result.deferred.empty());
 }
 
-TEST_F(UpdateTest, WhatWaitsAndCannotGetInTakesNobodysPlace) {
+TEST_F(UpdateTest, DeferredUrlsThatCannotGetInTakeNoPlaces) {
   const int64_t one = storage::kSeedCash;
   waiting_ = {{"http://blocked.example/1", 9 * one},
               {"http://blocked.example/2", 9 * one},
@@ -612,7 +613,7 @@ TEST_F(UpdateTest, WhatWaitsAndCannotGetInTakesNobodysPlace) {
   EXPECT_EQ(result.admitted.size(), 3u);
 }
 
-// 20,000 pages of 100 links: as many targets as `targets_in_memory` at most.
+// 20,000 pages of 100 links each have as many targets as `targets_in_memory`.
 TEST(TargetSumsTest, ATargetOfUsualLengthWeighsOneAndALongOneMore) {
   TargetSums sums{KeyRange{}};
   proto::OutlinkSegment segment;

@@ -56,7 +56,7 @@ TEST(MessageJsonTest, MapsAreObjectsAndListsAreArrays) {
   EXPECT_EQ(MessageJson(blocked).dump(), R"({"blocked":["a.example"]})");
 }
 
-// The admin API has none of these today; a field that is added must not end
+// The admin API has no such fields today; if one is added, it must not crash
 // the process that answers.
 TEST(MessageJsonTest, ListsAndMapsOfAllTypesAreTakenAsTheyAre) {
   google::protobuf::FileDescriptorProto file;

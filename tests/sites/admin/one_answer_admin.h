@@ -1,6 +1,6 @@
-// OneAnswerAdmin is an Admin all of whose verbs say the same: what a test's own
-// Admin is made of, which overrides the verbs that it cares for. As thread-safe
-// as Answer() is.
+// OneAnswerAdmin is an Admin all of whose verbs give the same answer. A test's
+// own Admin derives from it and overrides the verbs that the test needs. As
+// thread-safe as Answer() is.
 #pragma once
 
 #include "absl/status/status.h"

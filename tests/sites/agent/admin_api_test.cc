@@ -39,7 +39,7 @@ class AdminApiTest : public testing::Test {
   AdminApiTest() {
     char name[] = "/tmp/admin_api_test.XXXXXX";
     folder_ = mkdtemp(name);
-    // Deeper than a socket's path may be.
+    // A folder whose path is longer than a socket's path may be.
     data_ = folder_ + "/" + std::string(100, 'd') + "/" + std::string(100, 'e');
     fs::create_directories(data_);
   }
@@ -157,7 +157,7 @@ TEST_F(AdminApiTest, AStreamGivesAllMessagesInOrder) {
   EXPECT_EQ(got, 1000);
 }
 
-TEST_F(AdminApiTest, WhoWantsNoMoreEndsTheStreamAndTheVerbLearnsOfIt) {
+TEST_F(AdminApiTest, ACallerThatWantsNoMoreEndsTheStreamAndTheVerbLearnsOfIt) {
   admin_.messages = INT64_MAX;
   Serve();
   int got = 0;
@@ -171,7 +171,7 @@ TEST_F(AdminApiTest, WhoWantsNoMoreEndsTheStreamAndTheVerbLearnsOfIt) {
 TEST_F(AdminApiTest, WatchingGivesTheStatusAgainAndAgain) {
   Serve();
   admin::WatchStatusRequest request;
-  request.mutable_every()->set_nanos(1);  // As often as it is allowed.
+  request.mutable_every()->set_nanos(1);  // As often as the server allows.
   int looks = 0;
   const absl::Time before = absl::Now();
   EXPECT_TRUE(
@@ -217,7 +217,9 @@ TEST_F(AdminApiTest, TheSocketIsItsOwnersOnlyAndGoesWithTheServer) {
   EXPECT_FALSE(fs::exists(data_ + "/agent.sock"));
 }
 
-// RocksDB and the archive make files in threads of their own meanwhile.
+// RocksDB and the archive may make files in other threads meanwhile: if the
+// server changed the process's umask for its socket, it would change their
+// mode.
 TEST_F(AdminApiTest, FilesThatOthersMakeWhileItStartsGetTheModeTheyShould) {
   const std::string other = folder_ + "/other";
   std::atomic<bool> stop = false;
@@ -240,7 +242,7 @@ TEST_F(AdminApiTest, FilesThatOthersMakeWhileItStartsGetTheModeTheyShould) {
   EXPECT_EQ(modes.size(), 1u);
 }
 
-TEST_F(AdminApiTest, WhatAStartThatWasCutOffLeftIsInNobodysWay) {
+TEST_F(AdminApiTest, LeftoversOfAnInterruptedStartDoNotPreventTheNext) {
   fs::create_directories(data_ + "/.agent/agent.sock");
   fs::remove(data_ + "/.agent/agent.sock");
   Serve();
@@ -252,7 +254,7 @@ TEST_F(AdminApiTest, NoAgentIsNotFoundWhetherOrNotOneLeftItsSocket) {
   EXPECT_TRUE(absl::IsNotFound(ConnectToAgent(data_ + "/nothing").status()));
   EXPECT_TRUE(absl::IsNotFound(ConnectToAgent(data_).status()));
 
-  // What a killed agent leaves: bound, and nobody listens.
+  // A killed agent leaves its socket: it is bound, and no process listens.
   const AgentSocket socket = AgentSocket::In(data_).value();
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
@@ -314,8 +316,7 @@ TEST_F(AdminApiTest, CallsAreCountedByMethodAndThoseThatFailTwice) {
   EXPECT_EQ(counts.at("Inject").requests, 0);
 }
 
-// --- Bad input
-// -----------------------------------------------------------------
+// --- Bad input ---------------------------------------------------------------
 
 TEST_F(AdminApiTest, AnEmptyRequestIsARequestOfEveryMethod) {
   Serve();
@@ -345,8 +346,8 @@ TEST_F(AdminApiTest, BytesThatAreNoMessageAreInvalidInEveryMethod) {
   EXPECT_EQ(admin_.calls, 0);
 }
 
-// Messages of this type with bytes that are not UTF-8 in one of their fields of
-// text, or in one of a message within them; by the field's name.
+// Messages of this type that have bytes which are not UTF-8 in one text field,
+// their own or one of a message within them; by the field's name.
 std::map<std::string, std::string> NotUtf8(
     const google::protobuf::Descriptor& type) {
   std::map<std::string, std::string> messages;
@@ -391,7 +392,7 @@ TEST_F(AdminApiTest, FieldsOfTheWrongTypeAreIgnoredAsProtobufDoes) {
   Serve();
   RawCaller raw = Raw();
   for (const auto* method : Methods()) {
-    // Fields 1 to 5 as a varint, then as four bytes.
+    // Gives fields 1 to 5 as varints, then as four bytes.
     std::string bytes;
     for (int n = 1; n <= 5; ++n) {
       bytes += static_cast<char>(n << 3);
@@ -457,27 +458,27 @@ TEST_F(AdminApiTest, AThousandWatchersAreServedOrToldThatTheyAreTooMany) {
   EXPECT_EQ(odd, 0);
   EXPECT_LE(served, kMostStreams);
   EXPECT_GE(served, 10);
-  // Others are served all the while.
+  // Other callers are still served.
   EXPECT_TRUE(OnceThereIsAPlace([&] {
                 admin::Status status;
                 return remote->GetStatus({}, status);
               }).ok());
   end = true;
   for (std::thread& watcher : watchers) watcher.join();
-  // And so are watchers: the agent notices a while later that some went away.
+  // New watchers are served too, once the agent has noticed that others left.
   EXPECT_TRUE(OnceThereIsAPlace([&] {
                 return remote->WatchStatus(request,
                                            [](const auto&) { return false; });
               }).ok());
 }
 
-// --- Reflection and health
-// -------------------------------------------------------
+// --- Reflection and health ---------------------------------------------------
 
 constexpr char kReflect[] =
     "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
 
-// gRPC's reflection library brings its messages along; Debian has no .proto.
+// gRPC's reflection library has the message types; Debian has no .proto of
+// them.
 std::unique_ptr<google::protobuf::Message> ReflectionMessage(
     const std::string& name) {
   const auto* type =

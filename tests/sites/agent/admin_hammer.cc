@@ -1,6 +1,6 @@
-// Many clients that ask an agent all it can be asked, for a while: the soak
-// test's load. One of them is an operator, who stops and pauses rounds and lets
-// them go on. Prints what they were answered (hammer_tally.h).
+// The load of the soak test: many clients that ask an agent everything for a
+// while. One of them is an operator, who stops, pauses and resumes rounds.
+// Prints the answers that they got (hammer_tally.h).
 //
 //   admin_hammer DATA_FOLDER CLIENTS SECONDS SEED_URL
 #include <fmt/format.h>
@@ -17,10 +17,10 @@
 namespace gannet::sites {
 namespace {
 
-// Clients think between their questions, as people do; 50 of them without a
+// Clients pause between their questions, as people do: 50 of them without a
 // pause would only measure the machine.
 constexpr int kMostPauseMs = 100;
-// Between two steps of the operator; most rounds run undisturbed.
+// Between two steps of the operator, so long that most rounds run undisturbed.
 constexpr int kOperatorsPauseMs = 500;
 
 const Question& Draw(std::mt19937& random) {
@@ -59,7 +59,7 @@ class Client {
 
  private:
   void Ask(const Question& question) {
-    // Some keep their connection, some do not. One that broke is no use.
+    // Connects anew after an error, and now and then without one.
     if (agent_ == nullptr || asker_.random() % 50 == 0) Connect();
     if (agent_ == nullptr) return;
     const absl::Time began = absl::Now();
@@ -72,7 +72,8 @@ class Client {
     agent_ = nullptr;
     const absl::Time began = absl::Now();
     auto connected = ConnectToAgent(data_);
-    // Nobody on the socket is kNotFound to a command, which opens the folder.
+    // Connect() says kNotFound if no process listens, because commands then
+    // open the data folder themselves.
     tally_.Add("Connect", began,
                absl::IsNotFound(connected.status())
                    ? absl::UnavailableError(connected.status().message())

@@ -1,4 +1,4 @@
-// The admin API over TCP: who may come in.
+// The admin API over TCP: which callers are let in.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ class AdminTlsTest : public testing::Test {
                               .cert = folder_ + "/" + name + ".pem",
                               .key = folder_ + "/" + name + ".key"};
     std::ofstream(files.ca) << trusted.pem();
-    // Renewed as operators should: each file is replaced at once.
+    // Each file is replaced atomically, as operators should do.
     for (const auto& [path, text] :
          {std::pair(files.key, pem.key), std::pair(files.cert, pem.cert)}) {
       std::ofstream(path + ".new") << text;
@@ -96,7 +96,7 @@ TEST_F(AdminTlsTest, OtherCertificatesOfTheSameAuthorityAreDenied) {
     EXPECT_TRUE(absl::IsPermissionDenied(status)) << unit << names << status;
     EXPECT_THAT(std::string(status.message()), HasSubstr("OU=administrators"));
   }
-  // The unit's name in another field.
+  // The name of the unit stands in another field.
   EXPECT_TRUE(absl::IsPermissionDenied(Connect(Files(
       "y", authority_, authority_.Issue("x,OU=administrators", "", "")))));
   EXPECT_EQ(admin_.calls, 0);
@@ -120,7 +120,7 @@ TEST_F(AdminTlsTest, AnAgentOfAnotherAuthorityIsNotBelieved) {
 
 TEST_F(AdminTlsTest, WithoutTlsNobodyIsLetIn) {
   Serve();
-  EXPECT_TRUE(absl::IsInvalidArgument(Connect({})));  // Says what is missing.
+  EXPECT_TRUE(absl::IsInvalidArgument(Connect({})));  // No certificate given.
   RawCaller raw(fmt::format("127.0.0.1:{}", server_->port()));
   EXPECT_TRUE(absl::IsUnavailable(
       raw.Call("/gannet.admin.Admin/GetStatus", "").status));

@@ -1,4 +1,4 @@
-"""Commands that ask an agent: they answer as they do without one.
+"""Commands that ask an agent print the same as without one.
 
 Usage: asked_test.py GANNET MAKE_CRAWLED_SITE FAKEWEB
 """
@@ -22,7 +22,7 @@ from served import ServedTest
 
 class AskedTest(ServedTest):
     def serve_site(self, site: str) -> subprocess.Popen:
-        """An agent that runs no rounds by itself."""
+        """Starts an agent that runs no rounds by itself."""
         self.write(f"{site}/site.yaml",
                    "crawl: {schedule: by-hand}\nfetch: {allow_private: true, delay: 20ms}\n"
                    "archive: {min_free: 0}\nlog: {format: json}\n")
@@ -34,7 +34,7 @@ class AskedTest(ServedTest):
 
     def asked(self, command: str, site: str):
         answer = self.gannet(*command.split(), "--data", site)
-        # A line, or a document.
+        # Some commands print JSON lines, some one document.
         return answer.out
 
     LOOKING = ["rounds --json", "rounds", "hosts --json", "hosts b.example", "block --list --json",
@@ -64,7 +64,7 @@ class AskedTest(ServedTest):
                               ("forget http://unknown.example/", 1), ("round --width 3", 2)):
             with self.subTest(command):
                 self.gannet(*command.split(), "--data", site, code=code)
-        # Somebody has it, and does not answer.
+        # A stopped agent holds the site and does not answer.
         agent.send_signal(signal.SIGSTOP)
         answer = self.gannet("status", "--data", site, code=4)
         self.assertRegex(answer.err, "has not answered within 5s")
@@ -89,7 +89,7 @@ class AskedTest(ServedTest):
         self.assertIn("recrawl.interval: in force", self.gannet("round", "--reload", "--data", site).out)
 
     def certificate(self, name: str, unit: str, extra: str = ""):
-        """NAME.pem and NAME.key of a CA that is made with the first, as the guide makes them."""
+        """Makes NAME.pem and NAME.key as the guide does; the first call makes the CA too."""
         key = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
         if not (self.folder / "ca.pem").exists():
             self.openssl(f"req -x509 {key} -days 2 -keyout ca.key -out ca.pem -subj /CN=CA")
@@ -145,7 +145,7 @@ class AskedTest(ServedTest):
         self.assertEqual(sorted(self.fetched("site")), truth)
         self.assertGreater(done["phase_seconds"]["fetch"], 0)
 
-    def test_a_killed_agents_socket_is_in_nobodys_way(self):
+    def test_a_killed_agents_socket_does_not_prevent_the_next_start(self):
         site = self.crawled_site()
         agent = self.serve_site(site)
         agent.kill()

@@ -1,6 +1,6 @@
 // Requests as big as the server takes, and bigger, through real gRPC into a
-// real site, the first of its federation: each is answered with a status that a
-// person can read, nothing crashes, and the site is as good as before.
+// real site, the first of its federation: each gets a status that people can
+// read, nothing crashes, and the site is unharmed.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <google/protobuf/descriptor.h>
@@ -38,7 +38,7 @@ struct TextField {
   const FieldDescriptor* field;
 };
 
-// Text of any size: a beginning, and the same again and again.
+// Makes text of any size: a prefix, then a unit again and again.
 struct Shape {
   std::string prefix, unit;
 
@@ -90,7 +90,7 @@ std::string RequestWith(const TextField& where, const std::string& text) {
       google::protobuf::MessageFactory::generated_factory()
           ->GetPrototype(where.method->input_type())
           ->New());
-  // So that an export looks at the other fields too.
+  // With a valid kind, an export reads the other fields too.
   if (auto* exported = dynamic_cast<admin::ExportRequest*>(request.get())) {
     exported->set_kind("urls");
   }
@@ -160,21 +160,21 @@ class BigRequestsTest : public testing::Test {
   Log log_{{.level = LogLevel::kError}, STDERR_FILENO, false};
   std::unique_ptr<SiteFederation> federation_;
   std::optional<LocalAdmin> admin_;
-  uint64_t epoch_ = 1;  // The map that is to be left at the end.
+  uint64_t epoch_ = 1;  // That the map must have at the end.
   AdminCalls calls_;
   std::unique_ptr<AdminServer> server_;
   std::optional<AgentSocket> socket_;
   std::optional<RawCaller> caller_;
 };
 
-// A code that the API's description names, and a text that can be read: not
-// only the beginning of what was sent.
+// Expects a code that proto/admin.proto names, and a readable message that does
+// not end in the middle of the text that was sent.
 void ExpectClear(const absl::Status& status, const Shape& shape) {
   if (status.ok()) return;
   const std::string message(status.message());
   EXPECT_TRUE(absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
               absl::IsFailedPrecondition(status) ||
-              // The answer quotes the request, and so has no room either.
+              // The answer quotes the request, and so becomes too large itself.
               (absl::IsResourceExhausted(status) &&
                message.starts_with("Sent message larger than max")))
       << status;
@@ -189,7 +189,7 @@ class BigTextTest : public BigRequestsTest,
  protected:
   std::vector<Shape> Shapes() const {
     const std::string& field = GetParam().field->name();
-    // What is written is in the test's folder.
+    // These are written to, so they must be in the test's folder.
     if (field == "to") {
       return {{folder_.path() + "/", "d/"}, {folder_.path() + "/", "a"}};
     }
@@ -215,8 +215,8 @@ TEST_P(BigTextTest, GetsAClearStatusWhateverItsSize) {
     Send(shape, 10'000);
     Send(shape, 1 << 20);
   }
-  // One shape is enough where bytes cost time. How much a request has beside
-  // its text does not change above 2 MiB.
+  // At the largest size one shape is enough, because it takes time. The number
+  // of bytes besides the text is the same for all texts above 2 MiB.
   const size_t other =
       RequestWith(GetParam(), std::string(2 << 20, 'a')).size() - (2 << 20);
   Send(Shapes().front(), kMostMessageBytes - other);
@@ -243,8 +243,8 @@ TEST_F(BigRequestsTest, TheLimitIsExact) {
               HasSubstr("Received message larger than max"));
 }
 
-// Taken apart by std::filesystem, these take a gigabyte and many seconds.
-TEST_F(BigRequestsTest, PathsThatNoFileCanHaveAreRefusedUnread) {
+// If std::filesystem parsed these, it would take a gigabyte and many seconds.
+TEST_F(BigRequestsTest, PathsTooLongForAnyFileAreRefusedUnparsed) {
   admin::BackupRequest backup;
   admin::ReleaseArchiveFileRequest file, to;
   const std::string path = Shape{folder_.path() + "/", "d/"}.Text(8 << 20);
@@ -272,7 +272,7 @@ TEST_F(BigRequestsTest, APathDoesNotEndAtAZeroByte) {
   EXPECT_FALSE(std::filesystem::exists(folder_.path() + "/backup"));
 }
 
-// Each would make a map that no site believes, or that none could hold.
+// Each would make a map that sites refuse, or that is too large for them.
 TEST_F(BigRequestsTest, ChangesOfTheFederationThatMakeNoSenseChangeNothing) {
   using Request = admin::ChangeFederationRequest;
   const auto with = [](const auto& fill) {
@@ -315,8 +315,8 @@ TEST_F(BigRequestsTest, ChangesOfTheFederationThatMakeNoSenseChangeNothing) {
   }
 }
 
-// It would be asked of whoever resolves names, or of a file.
-TEST_F(BigRequestsTest, AnAddressThatIsNoneIsRefusedUnasked) {
+// Otherwise it would be looked up in DNS, or opened as a file.
+TEST_F(BigRequestsTest, AnInvalidAddressIsRefusedBeforeAnyLookUp) {
   for (const std::string& address :
        {std::string("nowhere"), std::string("127.0.0.1"),
         std::string("127.0.0.1:0"), std::string("127.0.0.1:99999"),
@@ -345,14 +345,14 @@ TEST_F(BigRequestsTest, TenThousandSeedsAreTakenAndMoreAreNot) {
   admin::InjectRequest request;
   for (int i = 0; i < 10'000; ++i) {
     const std::string url = fmt::format("http://a.example/{}/", i);
-    // Nearly as much as a request can have.
+    // Together nearly as large as a request may be.
     request.add_seeds()->set_url(Shape{url, "a"}.Text(1650));
   }
   ASSERT_GT(request.ByteSizeLong(), kMostMessageBytes * 9 / 10);
   EXPECT_EQ(InjectedBy(Call("Inject", request.SerializeAsString())).added(),
             10'000);
 
-  // As many as a request can have: each is its tag and no bytes.
+  // As many seeds as fit into a request: each is two bytes, and empty.
   const std::string empty_seeds =
       Shape{"", std::string("\x0a\0", 2)}.Text(kMostMessageBytes);
   const absl::Status status = Call("Inject", empty_seeds).status;

@@ -105,7 +105,7 @@ TEST(CertificateAuthorityTest, NamesThatWouldSayMoreAreRefused) {
       authority.IssueSite("tokyo", {"2001:db8::1", "192.0.2.7"}, kNow, 1).ok());
 }
 
-// Those of other authorities may say what they like.
+// Certificates of other authorities may have any names.
 TEST(SiteNameOfTest, OnlyOneUriWithASitesNameIsOne) {
   Authority authority("ca");
   const auto name = [&](const std::string& names) {
@@ -138,7 +138,7 @@ TEST(CheckClientCertificateTest, OnlyWhatTheAuthoritySignedAndIsStillGood) {
   };
   const std::string lima = ours.IssueSite("lima", {}, now, 9)->cert;
   EXPECT_EQ(refusal(ca, lima), "");
-  // Two authorities, while one replaces the other.
+  // The CA file has two authorities while one replaces the other.
   EXPECT_EQ(refusal(other.pem().cert + ca, lima), "");
   EXPECT_THAT(refusal(other.pem().cert, lima), HasSubstr("not one of"));
   EXPECT_THAT(refusal("", lima), HasSubstr("not one of"));
@@ -147,7 +147,7 @@ TEST(CheckClientCertificateTest, OnlyWhatTheAuthoritySignedAndIsStillGood) {
   const auto old = ours.IssueSite("lima", {}, now - absl::Hours(48), 1);
   ASSERT_TRUE(old.ok()) << old.status();
   EXPECT_THAT(refusal(ca, old->cert), HasSubstr("expired"));
-  // What it shows beside its own is no authority.
+  // Certificates that the caller sends along are not trusted as authorities.
   EXPECT_FALSE(CheckClientCertificate(ca,
                                       other.IssueSite("lima", {}, now, 9)->cert,
                                       other.pem().cert)

@@ -1,4 +1,4 @@
-// Makes a certificate authority and certificates of it, for tests. Not
+// Makes a certificate authority and certificates that it signs, for tests. Not
 // thread-safe.
 #pragma once
 

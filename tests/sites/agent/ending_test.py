@@ -1,6 +1,6 @@
-"""An agent that is told to end in the middle of something that nobody can cancel, or that goes on
-for as long as somebody reads it: it ends in the time that systemd and the operator are promised,
-and the site is as good as before.
+"""An agent that is told to end in the middle of something that cannot be cancelled, or that lasts as
+long as a client reads it: it ends in the time that the guide and the unit for systemd promise, and
+the site is unharmed.
 
 Usage: ending_test.py GANNET MAKE_CRAWLED_SITE FAKEWEB SLOW_DISK
 """
@@ -23,7 +23,7 @@ READ = 1 << 16  # What a slow reader takes before it stops.
 
 
 class Site:
-    """A site with its agent, and somebody who has asked it for something."""
+    """A site with its agent, and a client that has asked it for something."""
 
     def __init__(self, test: ConsoleTest, name: str):
         self.test, self.name = test, name
@@ -35,7 +35,7 @@ class Site:
                                         "log: {format: json}\n")
 
     def start(self, slow: str = "") -> "Site":
-        """`slow` is the folder on a disk that does not answer."""
+        """Starts the agent. `slow` is the folder on a disk that does not answer."""
         entered = self.test.folder / f"{self.name}.entered"
         environment = {"LD_PRELOAD": SLOW_DISK, "SLOW_DISK_FOLDER": str(self.test.folder / slow),
                        "SLOW_DISK_ENTERED": str(entered)} if slow else {}
@@ -70,7 +70,7 @@ class Site:
         self.test.assertRegex(log(), "agent_stopped|agent_ended_while_stopping")
 
     def check_client_knows(self):
-        """Whoever asked knows that this is not all."""
+        """The client says that its answer is incomplete."""
         _, error = self.client.communicate(timeout=30)
         self.test.assertNotEqual(self.client.returncode, 0)
         self.test.assertTrue(error)
@@ -78,7 +78,7 @@ class Site:
 
 class EndingTest(ConsoleTest):
     def test_it_ends_in_time_whatever_it_is_asked_and_the_next_one_works(self):
-        # All at once: most of it is waiting.
+        # Three sites at the same time, because most of the test is waiting.
         verify = Site(self, "verified").start(slow="verified/archive")
         verify.ask("verify", "--full")
         verify.wait(verify.is_entered)

@@ -14,14 +14,14 @@ absl::Status Or(absl::StatusCode allowed, const absl::Status& status) {
   return status.code() == allowed ? absl::OkStatus() : status;
 }
 
-// `status` if it is an error, or that the answer is wrong.
+// `status` if it is an error; kInternal if the answer is wrong; else OK.
 absl::Status Wrong(const absl::Status& status, bool is_right,
                    const google::protobuf::Message& reply) {
   if (!status.ok() || is_right) return status;
   return absl::InternalError("a wrong answer: " + reply.ShortDebugString());
 }
 
-// A verb whose request says nothing.
+// Calls a verb whose request is empty.
 template <typename Request, typename Reply,
           absl::Status (Admin::*verb)(const Request&, Reply&)>
 absl::Status Plain(Admin& agent, Asker&) {
@@ -29,7 +29,7 @@ absl::Status Plain(Admin& agent, Asker&) {
   return (agent.*verb)(Request(), reply);
 }
 
-// Of the federation, in which this site is not.
+// Calls a verb of the federation, in which this site is not.
 template <typename Request, typename Reply,
           absl::Status (Admin::*verb)(const Request&, Reply&)>
 absl::Status InNoFederation(Admin& agent, Asker& asker) {
@@ -78,7 +78,7 @@ absl::Status GetPage(Admin& agent, Asker& asker) {
 absl::Status GetPageBody(Admin& agent, Asker& asker) {
   admin::GetPageRequest request;
   request.set_url(asker.AnyUrl());
-  // Not every page has been fetched.
+  // kNotFound if the page was not fetched yet.
   return Or(absl::StatusCode::kNotFound,
             agent.GetPageBody(request, [](const auto&) { return true; }));
 }
@@ -88,7 +88,7 @@ absl::Status Export(Admin& agent, Asker& asker) {
                                         "cdxj"};
   admin::ExportRequest request;
   request.set_kind(kKinds[asker.random() % kKinds.size()]);
-  // Most look at the beginning and leave.
+  // Most clients read only the beginning.
   int pieces = static_cast<int>(asker.random() % 4);
   bool lines_are_whole = true;
   const absl::Status status =
@@ -116,7 +116,7 @@ absl::Status GetRobots(Admin& agent, Asker& asker) {
   admin::GetRobotsRequest request;
   request.set_url(asker.AnyUrl());
   admin::StoredRobots reply;
-  // Not every host has been asked.
+  // kNotFound if the host was not asked yet.
   return Or(absl::StatusCode::kNotFound, agent.GetRobots(request, reply));
 }
 
@@ -141,16 +141,16 @@ absl::Status Block(Admin& agent, Asker& asker) {
   request.set_undo(asker.random() % 2 == 0);
   admin::BlockChange reply;
   const absl::Status status = agent.Block(request, reply);
-  // Another client was faster.
+  // kNotFound if another client has already ended the block.
   return request.undo() ? Or(absl::StatusCode::kNotFound, status) : status;
 }
 
 absl::Status RunRounds(Admin& agent, Asker& asker) {
   admin::RunRoundsRequest request;
   request.set_rounds(1);
-  // Some leave before it has ended, which the round does not mind.
+  // Some clients leave before the round has ended, which does not affect it.
   int looks = static_cast<int>(asker.random() % 10);
-  // The operator stops rounds.
+  // kCancelled if the operator has stopped the round.
   return Or(absl::StatusCode::kCancelled,
             agent.RunRounds(request, [&](const auto&) { return looks-- > 0; }));
 }

@@ -1,6 +1,6 @@
-// What the clients of admin_hammer ask: every verb of the admin API that leaves
-// a site that crawls as good as it was. Forget and ReleaseArchiveFile take
-// something away, so nobody asks them here; a backup is the soak test's own.
+// What the clients of admin_hammer ask: every verb of the admin API that does
+// not harm a site that crawls. Forget and ReleaseArchiveFile are left out,
+// because they take something away; the soak test itself makes a backup.
 #pragma once
 
 #include <random>
@@ -16,7 +16,7 @@ namespace gannet::sites {
 struct Asker {
   std::string seed;  // A URL that the site knows.
   std::mt19937 random;
-  std::vector<std::string> urls;  // Others; they are never forgotten.
+  std::vector<std::string> urls;  // Other URLs that it knows, for good.
 
   const std::string& AnyUrl() {
     return urls.empty() ? seed : urls[random() % urls.size()];
@@ -26,13 +26,13 @@ struct Asker {
 struct Question {
   const char* verb;
   int weight;  // How often it is asked, compared with others.
-  // OK also for what a good agent may say instead of an answer; kInternal for
-  // an answer that is wrong.
+  // Asks once. Errors that a correct agent may give are OK too; a wrong answer
+  // is kInternal.
   absl::Status (*ask)(Admin&, Asker&);
 };
 
-// What anybody asks at any time, and what one operator does after the other:
-// rounds that are stopped or paused are let go on by the next.
+// What all clients ask at any time; and what the operator does in this order,
+// so that rounds that were stopped or paused go on with the next step.
 const std::vector<Question>& Questions();
 const std::vector<Question>& OperatorsSteps();
 

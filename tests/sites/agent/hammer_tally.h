@@ -1,7 +1,6 @@
-// HammerTally is what the clients of admin_hammer were answered, by verb. Which
-// errors are to be expected depends on what the test did to the agent at that
-// moment, and only the test knows that: they are noted with their times for it
-// to judge. Thread-safe.
+// HammerTally counts the answers that the clients of admin_hammer got, by verb.
+// Only the test knows which errors are all right at which moment (it restarts
+// the agent), so they are kept with their times. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +48,7 @@ class HammerTally {
   }
 
  private:
-  static constexpr size_t kMostErrors = 10;  // More say nothing new.
+  static constexpr size_t kMostErrors = 10;  // Further ones are left out.
 
   storage::Mutex mu_;
   std::map<std::string, int64_t> answered_ ABSL_GUARDED_BY(mu_);

@@ -1,5 +1,5 @@
-"""What a real agent costs when nobody looks at it. To be run alone: a share of a core is
-larger where others want the core.
+"""What CPU time a real agent takes when no client asks it. Must run alone, because beside other
+programs the same work takes more CPU time.
 
 Usage: idle_test.py GANNET MAKE_CRAWLED_SITE FAKEWEB
 """
@@ -16,13 +16,13 @@ from served import ServedTest
 
 
 def cpu_seconds(pid: int) -> float:
-    """Of all threads that live, to the nanosecond."""
+    """CPU seconds of all threads that still run, to the nanosecond."""
     return sum(int((task / "schedstat").read_text().split()[0])
                for task in pathlib.Path(f"/proc/{pid}/task").iterdir()) / 1e9
 
 
 def ended_threads_too(pid: int) -> float:
-    """CPU seconds of the process, to the tick."""
+    """CPU seconds of the process, with threads that have ended, to the tick."""
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -33,8 +33,9 @@ class IdleTest(ServedTest):
         self.site(web, more="crawl: {schedule: by-hand, width: 3000}\nlog: {format: json}")
         self.gannet("inject", web.seed, "--data", "site")
         agent = self.start_agent()
-        # The whole process, so that nothing is overlooked. Of the windows, each longer than what
-        # it does now and then, the least: a busy machine only adds to what it costs.
+        # Measures the whole process, so that nothing is overlooked, in windows that are longer
+        # than the interval of its periodic work. The least one counts, because a busy machine only
+        # adds to it.
         idle = min(self.idle_cpu(agent.pid, seconds=5.5) for _ in range(3))
         before = ended_threads_too(agent.pid)
         done = self.gannet("round", "--wait", "0", "--json", "--data", "site").json
@@ -45,7 +46,7 @@ class IdleTest(ServedTest):
         self.assertLess(share, 0.005)
 
     def idle_cpu(self, pid: int, seconds: float) -> float:
-        """Of a core, while nothing is to happen; that is the point."""
+        """The share of a core that the process uses while nothing happens."""
         before, began = cpu_seconds(pid), time.monotonic()
         time.sleep(seconds)
         return (cpu_seconds(pid) - before) / (time.monotonic() - began)

@@ -1,5 +1,5 @@
-// RawCaller calls methods of a gRPC server with any bytes at all, as no honest
-// client would. Not thread-safe.
+// RawCaller calls methods of a gRPC server with any bytes, even with such as no
+// honest client would send. Not thread-safe.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -21,13 +21,12 @@ struct RawAnswer {
 
 class RawCaller {
  public:
-  // "unix:/path" or "host:port".
+  // `target`: "unix:/path" or "host:port".
   explicit RawCaller(const std::string& target);
   explicit RawCaller(std::shared_ptr<grpc::Channel> channel)
       : channel_(std::move(channel)), stub_(channel_) {}
 
-  // Sends one message, and takes up to `most` of those that come back before it
-  // cancels.
+  // Sends one message, and cancels the call after `most` answers.
   RawAnswer Call(const std::string& method, const std::string& bytes,
                  int most = 100);
 

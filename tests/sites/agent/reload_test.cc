@@ -34,7 +34,7 @@ TEST(ReloadTest, WhatChangedIsNamedAndWhatNeedsARestartStaysAsItWas) {
       change.needs_restart,
       ElementsAre("site.name", "listen.http", "crawl.order", "archive.prefix",
                   "federation.capacity", "tls.ca", "log.format"));
-  // In force is the old one with the keys that could be taken up.
+  // Then in force: the old configuration, with the keys that can change.
   SiteConfig expected = now;
   expected.crawl.width = 5;
   expected.crawl.schedule = file.crawl.schedule;
@@ -45,7 +45,7 @@ TEST(ReloadTest, WhatChangedIsNamedAndWhatNeedsARestartStaysAsItWas) {
   EXPECT_EQ(change.config, expected);
 }
 
-// Sites of a federation judge URLs alike: one that does not is no member.
+// All sites of a federation must have the same rules for URLs.
 TEST(ReloadTest, InAFederationTheRulesNeedARestart) {
   SiteConfig now;
   now.federation.map = MapSource::kRegistrar;
@@ -63,8 +63,8 @@ TEST(ReloadTest, AnUnchangedFileChangesNothing) {
   EXPECT_THAT(change.needs_restart, IsEmpty());
 }
 
-// A key that is neither taken up nor said to need a restart would be lost in
-// silence: each key that is not reloadable must be put back.
+// A key that neither takes effect nor is reported as needing a restart would be
+// ignored silently: so each key that cannot be reloaded must be put back.
 TEST(ReloadTest, EachKeyIsEitherTakenUpOrPutBack) {
   const auto config = ParseSiteConfig(R"(
 site: {name: x, location: [1, 2]}

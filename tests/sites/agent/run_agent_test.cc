@@ -20,7 +20,7 @@ namespace {
 
 using testing::ExitedWithCode;
 
-// A site that takes long to open.
+// As while a site is opened that takes long, the process gets `signal`.
 void OpenForEver(int signal) {
   BlockAgentSignals();
   const EndOnSignals end_on_signals;
@@ -34,7 +34,8 @@ TEST(EndOnSignalsTest, AnAgentThatIsStillOpeningItsSiteCanBeEnded) {
   EXPECT_EXIT(OpenForEver(SIGINT), ExitedWithCode(kInterrupted), "");
 }
 
-// It is for RunAgent() to hear.
+// The site is open, and the process gets a signal: it must not end by it,
+// because RunAgent() handles signals from then on.
 void ASignalAfterIt() {
   BlockAgentSignals();
   { const EndOnSignals end_on_signals; }
@@ -48,8 +49,8 @@ TEST(EndOnSignalsTest, OnceItIsOpenTheAgentListensItself) {
   EXPECT_EXIT(ASignalAfterIt(), ExitedWithCode(kDone), "");
 }
 
-// A web server that takes connections and says nothing, until it hangs up on
-// everybody.
+// A web server that takes connections and never answers, until HangUp() closes
+// them all.
 class SilentServer {
  public:
   SilentServer() : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
@@ -76,12 +77,12 @@ class SilentServer {
   std::string address_;
 };
 
-// What comes out of a pipe or a socket.
+// Reads from a pipe or a socket.
 class Listener {
  public:
   explicit Listener(int fd) : fd_(fd) {}
 
-  // Whether it says so, from here on.
+  // Whether `text` comes within that time.
   bool Hears(const std::string& text, absl::Duration within) {
     const absl::Time until = absl::Now() + within;
     std::string heard;
@@ -116,9 +117,9 @@ int BoundDatagrams(const std::string& path) {
   return fd;
 }
 
-// An agent whose first round hangs for a while. True if the watchdog was fed
-// before and after, and not meanwhile.
-bool OnlyTheLivingAreFed() {
+// Runs an agent whose first round hangs for a while. True if the watchdog was
+// fed before and after, and not meanwhile.
+bool IsFedOnlyWhenAlive() {
   BlockAgentSignals();
   const TemporaryFolder folder;
   SilentServer server;
@@ -145,7 +146,8 @@ bool OnlyTheLivingAreFed() {
   settings.prepare = [config = settings.config](const SiteConfig&) {
     return PrepareRounds(config);
   };
-  // A round hangs if it is silent for this and 15 minutes.
+  // A round counts as hanging after its time limit and 15 minutes of silence:
+  // so after 300 ms here.
   settings.config.crawl.time_limit =
       absl::Milliseconds(300) - absl::Minutes(15);
   auto agent = Agent::Start(settings, *store, log).value();
@@ -172,7 +174,7 @@ bool OnlyTheLivingAreFed() {
 
 TEST(RunAgentTest, TheWatchdogIsNotFedWhileARoundHangs) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(_exit(OnlyTheLivingAreFed() ? 0 : 1), ExitedWithCode(0), "");
+  EXPECT_EXIT(_exit(IsFedOnlyWhenAlive() ? 0 : 1), ExitedWithCode(0), "");
 }
 
 }  // namespace

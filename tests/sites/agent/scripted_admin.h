@@ -1,7 +1,7 @@
-// ScriptedAdmin is an Admin that a test makes say what it wants: every verb
-// answers with the same status; streams give messages until nobody wants more,
-// or `messages` of them. Thread-safe but for the script, which is written
-// before calls come.
+// ScriptedAdmin is an Admin that answers what a test wants: every verb with the
+// same status; streams with `messages` messages, or fewer if the caller wants
+// no more. Thread-safe except the script, which must be written before calls
+// come.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace gannet::sites {
 
 class ScriptedAdmin : public OneAnswerAdmin {
  public:
-  absl::Status status;              // What all verbs say.
+  absl::Status status;              // The answer of all verbs.
   int64_t messages = 3;             // Of a stream.
   std::function<void()> in_a_call;  // Run in each.
   std::function<void(admin::Status&)> fill_status = [](admin::Status&) {};

@@ -1,7 +1,7 @@
 // ScriptedRunner is a real RoundRunner whose rounds are a script: every second
-// time it looks there is a round, which ends at once. So whoever asks for
-// rounds is soon done, unless they wait for what is due in an hour. For tests
-// of what may be asked, not of rounds. Thread-safe.
+// time that it checks for work there is a round, which ends at once. So
+// requests for rounds soon end, unless they wait for a page that is due in an
+// hour. For tests of requests, not of rounds. Thread-safe.
 #pragma once
 
 #include <unistd.h>
@@ -40,7 +40,7 @@ class ScriptedRunner {
     return settings;
   }
 
-  // Nobody reads it; errors would be the caller's.
+  // Not read by any test.
   Log log_{{.level = LogLevel::kError}, STDERR_FILENO, false};
   ScriptedRounds rounds_;
   RoundRunner runner_;

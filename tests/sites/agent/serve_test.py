@@ -55,7 +55,7 @@ class Agent:
                 return got
 
     def end(self, signal_number=signal.SIGTERM) -> float:
-        """Seconds that it took."""
+        """Ends the agent by a signal. Returns how many seconds that took."""
         started = time.monotonic()
         self.process.send_signal(signal_number)
         self.process.wait(timeout=30)
@@ -91,7 +91,7 @@ class ServeTest(FakeWebTest):
         return sorted(url for url, outcome, _ in self.web.truth() if outcome == "fetched")
 
     def check_rounds(self):
-        """Each begins when the one before has ended."""
+        """Each round begins after the one before has ended."""
         reports = self.gannet("rounds", "1000", "--json", "--data", "site").json
         self.assertEqual([r["round"] for r in reports], list(range(1, len(reports) + 1)))
         for before, after in zip(reports, reports[1:]):
@@ -101,7 +101,7 @@ class ServeTest(FakeWebTest):
         return reports
 
     def await_all_pages(self, agent: Agent, most_rounds: int = 100):
-        """Until rounds fetch nothing more."""
+        """Waits until rounds fetch nothing more."""
         fetched = len(self.true_pages())
         total = 0
         for _ in range(most_rounds):
@@ -120,7 +120,7 @@ class ServeTest(FakeWebTest):
         self.assertGreater(len(self.check_rounds()), 3)
         self.check_invariants("site")
 
-    def test_connections_cut_to_the_limit_of_open_files_are_said_to_be(self):
+    def test_it_says_when_connections_are_cut_to_the_limit_of_open_files(self):
         self.site(self.web, fetch=", connections: 500", more="log: {format: json}")
         few = Agent(self.folder, prefix=("bash", "-c", 'ulimit -n 400; exec "$@"', "--"))
         self.addCleanup(few.kill)
@@ -130,7 +130,7 @@ class ServeTest(FakeWebTest):
         self.assertIn("it uses 200 connections", notice)
         self.assertIn("LimitNOFILE=", notice)
         few.wait_for("round_ended")
-        # Again when it takes up the file again; elsewhere there is nothing to say.
+        # It says so again after a reload; an agent with enough files says nothing.
         few.process.send_signal(signal.SIGHUP)
         few.wait_for("settings_notice", reason=notice)
         few.wait_for("reloaded")
@@ -139,7 +139,7 @@ class ServeTest(FakeWebTest):
         enough.end()
         self.assertNotIn("settings_notice", "".join(enough.lines))
 
-    def test_a_ca_file_that_breaks_is_said_to_be_once_a_round(self):
+    def test_a_ca_file_that_breaks_is_reported_once_per_round(self):
         agent = self.agent()
         agent.wait_for("round_ended")
         (self.folder / "web-ca.pem").write_text("half of a certif")
@@ -175,7 +175,7 @@ class ServeTest(FakeWebTest):
         self.assertIn(agent.process.returncode, (0, 130))
         self.check_invariants("site")
 
-    def test_a_killed_agent_leaves_a_socket_that_is_in_nobodys_way(self):
+    def test_a_killed_agent_leaves_a_socket_that_does_not_prevent_the_next_start(self):
         agent = self.agent()
         agent.wait_for("round_ended")
         agent.process.kill()
@@ -226,7 +226,8 @@ class ServeTest(FakeWebTest):
         for _ in range(4):
             agent.wait_for("round_ended")
         agent.end()
-        # The first begins at once, and so does one that is late, for the one before took too long.
+        # The first round begins at once, and so does one that is late because the one before took
+        # too long.
         in_time = []
         for before, report in itertools.pairwise(self.check_rounds()):
             if self.second(before) % 2 == 0 and before["seconds"] < 1:
@@ -248,7 +249,7 @@ class ServeTest(FakeWebTest):
         heard = []
 
         def wait_for(line: str):
-            """Leaves what comes after it; what came before is done with."""
+            """Waits for `line`, and forgets it and what came before it."""
             deadline = time.monotonic() + 20
             while not any(h.startswith(line) for h in heard):
                 self.assertLess(time.monotonic(), deadline, f"no {line}: {heard}")

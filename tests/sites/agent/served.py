@@ -10,7 +10,8 @@ from fakeweb import FakeWebTest
 
 class ServedTest(FakeWebTest):
     def start_agent(self, site: str = "site") -> subprocess.Popen:
-        """It answers when this returns, at `self.url` too. site.yaml must ask for JSON logs."""
+        """Starts an agent, and returns when it answers, at `self.url` too. site.yaml must ask for
+        JSON logs."""
         agent = subprocess.Popen([GANNET, "serve", "--data", site, "--http", "127.0.0.1:0"],
                                  cwd=self.folder, stdout=subprocess.DEVNULL,
                                  stderr=subprocess.PIPE, text=True)

@@ -1,7 +1,7 @@
 // A disk that does not answer, for a program that is started with
-// LD_PRELOAD=libslow_disk.so: what reads or syncs a file below
-// $SLOW_DISK_FOLDER is held up for a minute, as by a disk that dies. The file
-// $SLOW_DISK_ENTERED appears when somebody is. Thread-safe.
+// LD_PRELOAD=libslow_disk.so: every read or sync of a file below
+// $SLOW_DISK_FOLDER takes a minute, as on a dying disk. The file
+// $SLOW_DISK_ENTERED appears when the first begins. Thread-safe.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -25,7 +25,7 @@ void HoldUpIfSlow(int fd) {
   sleep(60);
 }
 
-// The function that this library stands before.
+// The C library's function that this library's one replaces.
 template <typename Function>
 Function* Real(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));

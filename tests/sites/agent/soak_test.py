@@ -1,4 +1,4 @@
-"""An agent left alone for a while, with 50 clients at its API: no errors, nothing lost, no leak.
+"""An agent that runs for a while with 50 clients at its API: no errors, nothing lost, no leak.
 
 One minute; with GANNET_TEST_LONG half an hour, and then memory must not grow in its second half.
 
@@ -25,17 +25,18 @@ from fakeweb import FakeWebTest
 HAMMER = os.path.abspath(sys.argv[4])
 SECONDS = 1800 if os.environ.get("GANNET_TEST_LONG") else 60
 CLIENTS = 50
-# What the clients ask: all of proto/admin.proto but what takes pages away, and the backup.
+# The verbs that the clients use: all of proto/admin.proto but those that take pages away, and the
+# backup.
 VERBS = set(re.findall(r"(?m)^  rpc (\w+)\(",
                        (pathlib.Path(__file__).resolve().parents[3] / "proto/admin.proto")
                        .read_text())) - {"Forget", "ReleaseArchiveFile", "Backup"}
-# Agents come back at once, but gRPC's clients wait a second or two before they try again.
+# Agents restart at once, but gRPC's clients wait a second or two before they try again.
 SECONDS_TO_COME_BACK = 3
-# Callers that left keep their place until the agent has seen it; and rounds that were asked for
-# wait for each other.
+# These refusals are all right: callers that left keep their place until the agent has noticed, and
+# requests for rounds wait for each other.
 TOO_MANY = re.compile("64 callers watch or export already|100 others have asked for rounds already|"
                       "has too many callers")
-MOST_GROWTH = 1 << 20  # Bytes a minute.
+MOST_GROWTH = 1 << 20  # Bytes per minute.
 
 
 def resident(pid: int) -> int:
@@ -46,7 +47,7 @@ def resident(pid: int) -> int:
 
 
 def slope(samples: list[tuple[float, int]]) -> float:
-    """Of the straight line through them (least squares), in bytes a minute."""
+    """The slope of the straight line through them (least squares), in bytes per minute."""
     mean_t = sum(t for t, _ in samples) / len(samples)
     mean_v = sum(v for _, v in samples) / len(samples)
     above = sum((t - mean_t) * (v - mean_v) for t, v in samples)
@@ -73,18 +74,18 @@ class SoakTest(FakeWebTest):
         return (self.folder / "agent.log").read_text().count('"event":"agent_started"')
 
     def log_lines(self) -> list[dict]:
-        """Every line, and each is JSON."""
+        """All lines of the log; fails if one is not JSON."""
         return [json.loads(line) for line in (self.folder / "agent.log").read_text().splitlines()]
 
     @contextlib.contextmanager
     def agent_is_away(self):
-        """Clients may find nobody, while this lasts."""
+        """While this lasts, clients may find no agent."""
         began = time.time()
         yield
         self.away.append((began, time.time() + SECONDS_TO_COME_BACK))
 
     def judge(self, asked: dict):
-        """Every answer was one that an operator may see at that moment."""
+        """Fails if an answer was one that must not occur at that moment."""
         self.assertEqual(asked["errors"], [])
         alone = [call for call in asked["away"]
                  if not any(call[1] < end and call[2] > began for began, end in self.away)]
@@ -104,12 +105,12 @@ class SoakTest(FakeWebTest):
         web = self.serve("--hosts", "60", "--pages", "3000",
                          "--nasty", "all,-traps,-stall,-slow,-tls-stall",
                          "--change-speed", "1000")
-        # Pages are due again after a minute, so that there is always work. Small caches: they
-        # are full long before memory is measured, and what grows then is no cache.
+        # Pages are due again after a minute, so that there is always work. The caches are so small
+        # that they are full long before memory is measured: then only a leak can grow.
         self.site(web, more="crawl_db: {cache: 8MiB, write_buffers: 8MiB}\ncrawl: {width: 300}\nrecrawl: {interval: 1m}\nlog: {format: json}\n")
         self.gannet("inject", web.seed, "--data", "site")
         agent = self.start_agent()
-        answers = self.folder / "answers.json"  # More than a pipe takes.
+        answers = self.folder / "answers.json"  # A pipe would be too small.
         with open(answers, "w") as out:
             hammer = subprocess.Popen([HAMMER, "site", str(CLIENTS), str(SECONDS), web.seed],
                                       cwd=self.folder, stdout=out)
@@ -121,7 +122,7 @@ class SoakTest(FakeWebTest):
         while hammer.poll() is None:
             passed = time.monotonic() - began
             agent.send_signal(signal.SIGHUP)
-            # Restarted in the first half; the second is for memory.
+            # Restarts in the first half only; the second half measures memory.
             if restarts == 0 and passed > SECONDS / 6:
                 restarts += 1
                 with self.agent_is_away():
@@ -158,7 +159,7 @@ class SoakTest(FakeWebTest):
             self.assertLess(growth, MOST_GROWTH)
 
     def back_up_and_go_on(self):
-        """A backup in the middle of a round, restored elsewhere, is a site that crawls."""
+        """Makes a backup in the middle of a round, restores it elsewhere, and crawls there."""
         deadline = time.monotonic() + 30
         for attempt in itertools.count():  # The round may end before the backup begins.
             self.assertLess(time.monotonic(), deadline, "no backup met a round")
@@ -168,7 +169,7 @@ class SoakTest(FakeWebTest):
             self.gannet("backup", "--to", f"backup{attempt}", "--data", "site")
             self.gannet("restore", f"backup{attempt}", "--data", restored)
             before = self.gannet("status", "--json", "--data", restored).json
-            # The last pages of a round are those that fail slowly.
+            # With few pages left, the round only waits for those that fail slowly.
             if before["phase"] == "fetch" and before["in_round"] >= 20:
                 break
         self.check_invariants(restored)

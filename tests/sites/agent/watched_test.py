@@ -77,6 +77,6 @@ class WatchedTest(ServedTest):
 
 
 if __name__ == "__main__":
-    # What was not run has not passed, and says why.
+    # A test that did not run has not passed, and says why.
     done = unittest.main(argv=sys.argv[:1], verbosity=2, exit=False).result
     sys.exit(1 if not done.wasSuccessful() else 77 if done.skipped else 0)

@@ -20,9 +20,9 @@ Schedule Parsed(std::string_view text) {
   return schedule.value_or(Schedule());
 }
 
-// Minutes after noon at which rounds begin, by a clock that jumps from one
-// event to the next. Round i takes durations[i] minutes; the agent is down
-// until `up` after the first.
+// The minutes after noon at which rounds begin, by a clock that jumps from one
+// event to the next. Round i takes durations[i] minutes; after the first round
+// the agent is down until minute `up`.
 std::vector<int> Starts(const Schedule& schedule,
                         const std::vector<int>& durations, int down_after = -1,
                         int up = 0) {
@@ -74,7 +74,8 @@ TEST(ScheduleTest, EveryHalfHourIsTheHalfHoursWhateverTheRoundsTake) {
 }
 
 TEST(ScheduleTest, TimesMissedByALongRoundAreMadeUpForOnceNotTwice) {
-  // 30 and 60 pass while the first runs: one round at 70, the next at 90.
+  // The first round runs past 30 and 60: one round follows at 70, the next at
+  // 90.
   EXPECT_THAT(Starts(Parsed("every 30m"), {70, 5, 5, 5}),
               ElementsAre(0, 70, 90, 120));
 }
@@ -95,7 +96,7 @@ TEST(ScheduleTest, ARoundThatEndsExactlyOnATimeRunsItOnce) {
 }
 
 TEST(ScheduleTest, AClockThatIsSetBackDoesNotStopTheRounds) {
-  // The last round began, by the old clock, tomorrow.
+  // By the clock as it is now, the last round began tomorrow.
   const absl::Time tomorrow = kNoon + absl::Hours(24);
   EXPECT_EQ(Parsed("every 30m").NextStart(tomorrow, tomorrow, At(10)), At(30));
   EXPECT_EQ(

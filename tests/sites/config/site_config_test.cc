@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// The message of the refusal; empty if the text was taken.
+// The message of the refusal; empty if the text was accepted.
 std::string Refusal(std::string_view text) {
   const auto config = ParseSiteConfig(text, "site.yaml");
   if (config.ok()) return "";
@@ -26,7 +26,7 @@ std::string Refusal(std::string_view text) {
   return std::string(config.status().message());
 }
 
-// Of all maps within maps: "crawl", "crawl.width".
+// Adds the paths of all keys, also of maps within maps: "crawl", "crawl.width".
 void AddPaths(const YAML::Node& node, const std::string& prefix,
               std::set<std::string>& paths) {
   if (!node.IsMap()) return;
@@ -137,7 +137,7 @@ TEST(SiteConfigTest, ARoundThatEndsBeforeTheFirstDelayIsRefused) {
   EXPECT_EQ(Refusal("crawl:\n  time_limit: 5s\nfetch:\n  delay: 10s\n"),
             "site.yaml:2:15: crawl.time_limit: 5s is not longer than "
             "fetch.delay (10s): no round would fetch anything");
-  // The other one is the default.
+  // Here the other of the two keys has its default.
   EXPECT_THAT(Refusal("crawl: {time_limit: 1s}"),
               StartsWith("site.yaml:1:21: crawl.time_limit: 1s is not longer"));
   EXPECT_THAT(Refusal("fetch: {delay: 1h}"),

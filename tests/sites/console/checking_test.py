@@ -1,4 +1,4 @@
-"""gannet check robots and check page, asked of a web; export text and page --body."""
+"""gannet check robots and check page against a fake web; export text and page --body."""
 
 import console
 from fakeweb import FakeWebTest

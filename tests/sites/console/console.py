@@ -1,4 +1,4 @@
-"""What the console tests share: run the real binary as an operator does.
+"""What the console tests share: running the real binary as an operator does.
 
 Usage of each test: NAME_test.py GANNET MAKE_CRAWLED_SITE
 """

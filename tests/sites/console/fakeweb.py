@@ -42,7 +42,7 @@ class FakeWeb:
         return [line.split("\t") for line in out.splitlines()]
 
     def truth(self, *limits: str) -> list[list[str]]:
-        """[url, outcome, kind] of each page that a polite crawler knows in the end."""
+        """[url, outcome, kind] of each page that a polite crawler knows at the end."""
         return self.ask("truth", "reachable", *limits)
 
 
@@ -53,10 +53,10 @@ class FakeWebTest(ConsoleTest):
         return web
 
     def site(self, web: FakeWeb, fetch: str = "", more: str = "") -> str:
-        """A site.yaml for that web, with waits that suit loopback."""
+        """Writes a site.yaml for that web, with short waits for loopback. Returns the folder."""
         if "connect_timeout" not in fetch:
             fetch += ", connect_timeout: 2s"
-        # Outside: a backup of the site is restored elsewhere.
+        # Outside the site's folder, because a backup of the site is restored elsewhere.
         ca_file = self.folder / self.write("web-ca.pem", web.ca)
         self.write("site/site.yaml",
                    f'fetch: {{delay: 20ms, retry_delay: 200ms, '

@@ -1,4 +1,4 @@
-"""What a host does or says to all of its pages, and what the operator sees of it."""
+"""What a host's robots.txt and failures mean for all its pages, and what the operator sees."""
 
 import time
 
@@ -20,7 +20,7 @@ class Hosts(SmallWebTest):
                 name = f"h{status[:3]}.example"
                 server = self.serve({"/robots.txt": busy(3600, status), "/": page("x")})
                 self.crawl(server, ["/", "/b"], host=name)
-                # Once: neither the file again nor a page.
+                # It was asked for once, and no page was asked for.
                 self.assertEqual(server.asked, ["/robots.txt"])
                 self.assertTrue(self.host(name)["rest_until"])
                 self.check_invariants("site")
@@ -44,7 +44,7 @@ class Hosts(SmallWebTest):
                                                  "301 Moved Permanently"),
                              "/rules": busy(7200), "/": page("x")})
         self.crawl(server, ["/"])
-        # No rules to be had: closed, as RFC 9309 says of a server that is down.
+        # Without rules the host is closed, as RFC 9309 says of a server that is down.
         self.assertEqual(self.reason("/")[0], "blocked")
         self.check_invariants("site")
 
@@ -102,7 +102,7 @@ class Proxy(SmallWebTest):
 
 
 class Outage(SmallWebTest):
-    def test_if_nobody_can_be_reached_the_pages_stay(self):
+    def test_if_no_host_can_be_reached_the_pages_stay(self):
         server = self.serve({"/": page("x")})
         self.configure(server)
         self.write("seeds", "".join(f"http://h{i}.example/\n" for i in range(300)))

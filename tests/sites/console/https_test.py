@@ -1,5 +1,5 @@
-"""HTTPS and a network that fails, as the operator is told of them; and a machine that is too busy
-or has too few file handles, which no page may fail for."""
+"""What the operator is told of failures of HTTPS and of the network; and a machine that is too busy
+or has too few file handles, for which no page may fail."""
 
 import os
 import pathlib
@@ -18,7 +18,7 @@ from fakeweb import FakeWebTest
 
 WEB = ("--hosts", "120", "--pages", "600", "--https", "1", "--nasty", "tls")
 
-# The kind of the fake web's host: what its pages fail with, and the operator's words for it.
+# For each TLS kind of the fake web: what its pages fail with, and the words that the operator sees.
 KINDS = {
     "tls-expired": ("tls_expired", "the certificate has expired"),
     "tls-self-signed": ("tls_self_signed", "signed by itself"),
@@ -32,7 +32,7 @@ KINDS = {
 
 class NoSuchName(threading.Thread):
     """A DNS server that knows no name."""
-    # An answer, with recursion, NXDOMAIN.
+    # The DNS flags: an answer, with recursion, NXDOMAIN.
     flags = b"\x81\x83"
     answers = b""
 
@@ -53,7 +53,7 @@ class NoSuchName(threading.Thread):
 
 
 class EveryName(NoSuchName):
-    """A DNS server that knows all names: they are 127.0.0.1."""
+    """A DNS server that answers 127.0.0.1 to every name."""
     flags = b"\x81\x80"
     answers = b"\xc0\x0c" + b"\0\1\0\1" + b"\0\0\1\0" + b"\0\4" + socket.inet_aton("127.0.0.1")
 
@@ -103,7 +103,7 @@ class Https(FakeWebTest):
         nobody = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         nobody.bind(("127.0.0.1", 0))
         silent = "127.0.0.1:%d" % nobody.getsockname()[1]
-        nobody.close()  # From here on the system says that nobody listens.
+        nobody.close()  # From here on the system refuses what is sent to its port.
         settings = "allow_private: true, resolver: {{servers: ['{}']}}"
         self.assertRegex(self.crawl_one("http://a.example/", settings.format(dns.address)),
                          "^name_not_found: the name does not exist")
@@ -116,7 +116,7 @@ class Https(FakeWebTest):
             closed = probe.getsockname()[1]
         self.assertRegex(self.crawl_one("http://a.example/", f'connect_to: "127.0.0.1:{closed}"'),
                          "^connect_refused: the server refuses connections")
-        # A listener whose queue is full drops what comes.
+        # A listener whose queue is full drops new connections.
         with socket.socket() as full:
             full.bind(("127.0.0.1", 0))
             full.listen(0)
@@ -138,7 +138,7 @@ class Https(FakeWebTest):
     def test_a_server_without_a_route_is_told(self):
         self.write("site/site.yaml", 'fetch: {delay: 1ms, retries: 0, connect_to: "192.0.2.1:80"}\n'
                                      "archive: {min_free: 0}\n")
-        # A network of nothing.
+        # Runs in a network namespace without any interface.
         crawl = subprocess.run(
             ["unshare", "-rn", GANNET, "crawl", "http://a.example/", "--data", "site", "--wait", "0",
              "--json", "--quiet"], cwd=self.folder, capture_output=True, text=True, timeout=60)
@@ -173,7 +173,7 @@ class BusyMachine(FakeWebTest):
 
     def test_no_page_fails_because_the_process_got_no_time(self):
         web = self.serve("--hosts", "60", "--pages", "1500", "--https", "0.5", "--latency", "100ms")
-        # Every limit is shorter than the time that the process stands still.
+        # All time limits are shorter than the time for which the process is stopped.
         self.site(web, fetch=", connect_timeout: 500ms, first_byte_timeout: 700ms, timeout: 900ms, "
                              "min_speed_time: 1s, retries: 0")
         crawl = self.crawl(web)

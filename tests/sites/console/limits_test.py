@@ -35,7 +35,7 @@ class Limits(SmallWebTest):
                          ("failed", "headers_too_large: the answer's headers are too large"))
 
     def test_a_header_line_that_libcurl_refuses(self):
-        # More than 100 KiB, which it calls "out of memory": that is no shortage of ours.
+        # More than 100 KiB, for which libcurl says "out of memory", although memory is not short.
         large = page("x", "X: " + "y" * (110 << 10) + "\r\n")
         server = self.serve({"/fits": page("x"), "/large": large})
         self.crawl(server, ["/fits", "/large"])
@@ -120,7 +120,7 @@ class Limits(SmallWebTest):
         server = self.serve({f"/{i}": page("x" * 50_000) for i in range(8)})
         begun = time.monotonic()
         self.crawl(server, [f"/{i}" for i in range(8)], ", bandwidth: 200000")
-        # The last answer is paid for by those who would come next.
+        # The limit delays the requests after an answer, so the last answer delays nothing.
         self.assertGreater(time.monotonic() - begun, 7 * 50_000 / 200_000)
 
     def test_connections(self):
@@ -143,7 +143,7 @@ class Limits(SmallWebTest):
         self.assertEqual(done["fetched"], 30)
         self.assertEqual(most, 3)
 
-    def test_a_certificate_that_nobody_vouches_for(self):
+    def test_a_certificate_of_an_unknown_authority(self):
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
                         "-subj", "/CN=a.example", "-keyout", "key.pem", "-out", "cert.pem"],
                        cwd=self.folder, check=True, capture_output=True, timeout=60)
@@ -159,7 +159,7 @@ class Limits(SmallWebTest):
                 self.assertRegex(reason, "^tls_self_signed: .*certificate")
                 self.assertEqual(server.asked, [])
 
-    def test_nobody_there(self):
+    def test_no_server_listens(self):
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         self.write("site/site.yaml", f'fetch: {{delay: 1ms, retries: 0, connect_to: '

@@ -1,4 +1,4 @@
-"""Looking at a site: status, rounds, hosts, page, check."""
+"""The commands that look at a site: status, rounds, hosts, page, check."""
 
 import console
 from console import ConsoleTest
@@ -231,7 +231,7 @@ class CheckRobots(ConsoleTest):
             self.check("http://a.example/private/x", "--agent", "otherbot").lines,
             ["forbidden: line 2: Disallow: /private", "crawl-delay: 2.5 s"])
 
-    def test_where_no_rule_speaks_all_is_allowed(self):
+    def test_where_no_rule_applies_all_is_allowed(self):
         answer = self.check("http://a.example/x", "--agent", "otherbot", "--json").json
         self.assertEqual((answer["allowed"], answer["rule"], answer["line"]),
                          (True, None, None))

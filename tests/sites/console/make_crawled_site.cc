@@ -3,8 +3,7 @@
 //
 //   http://a.example/       fetched, a title with escape codes, two outlinks
 //   http://a.example/next   fetched in round 2, into a second archive file;
-//   asks
-//                           not to be indexed, and has a rel=canonical
+//                           noindex, and has a rel=canonical
 //   http://b.example/       fetched, chunked body
 //   http://b.example/two    never fetched, in the open round
 //   http://gone.example/x   gone
@@ -141,7 +140,7 @@ void Make(const std::string& folder) {
   next.outcome.set_noindex(true);
   Must(store.Complete({next}, {}).status());
   Must(db.frontier().Release({KeyOf("http://b.example/two")}));
-  CloseRound(db, "{}");  // As an older version might have left it.
+  CloseRound(db, "{}");  // A report as an older version might have left it.
 
   OpenRound(db);
   HostUpdate host;

@@ -27,7 +27,7 @@ class FileMember(Member):
                                    settings.read_text()))
 
     def put(self, text: str) -> None:
-        """Puts a map in place, whole, as an administrator should."""
+        """Puts a map in place atomically, as an administrator should."""
         (self.folder / "map.new").write_text(text)
         (self.folder / "map.new").rename(self.folder / "map.json")
 
@@ -64,7 +64,7 @@ class MapFileTest(unittest.TestCase):
         return site
 
     def give(self, text: str) -> None:
-        """To all sites, which take it up."""
+        """Puts a map in place at all sites, and waits until they use it."""
         for site in self.lab.sites.values():
             site.put(text)
             site.wait_for(lambda site=site: site.epoch() == epoch_of(text), 20, "the new map")
@@ -74,7 +74,7 @@ class MapFileTest(unittest.TestCase):
         self.assertIn("'gannet federation join' prints the first", tokyo.error())
         first = tokyo.run("federation", "join")
         self.assertEqual(epoch_of(first), 1)
-        self.assertEqual(tokyo.epoch(), 0)  # Printed only.
+        self.assertEqual(tokyo.epoch(), 0)  # It was only printed.
         self.give(first)
         tokyo.wait_error("")
         return tokyo
@@ -85,7 +85,7 @@ class MapFileTest(unittest.TestCase):
         zurich = self.start("zurich", invited)
         zurich.wait_error("is invited")
         self.give(invited)
-        # Of the map that is printed nothing has happened before it is in place.
+        # The printed map changes nothing before it is in place.
         joined = zurich.run("federation", "join")
         self.assertEqual(epoch_of(joined), 3)
         self.assertEqual(self.lab.members(tokyo), ["tokyo"])
@@ -110,15 +110,15 @@ class MapFileTest(unittest.TestCase):
 
         leaving = zurich.run("federation", "leave")
         self.give(leaving)
-        self.lab.settle()  # Nothing moves any more, though no map says so yet.
+        self.lab.settle()  # All pages have moved, although no map says so yet.
         self.assertEqual(zurich.states(), {})
-        gone = tokyo.run("federation", "join")  # The map in force, with what has ended.
+        gone = tokyo.run("federation", "join")  # Prints the map in which the move has ended.
         self.assertGreater(epoch_of(gone), epoch_of(leaving))
         self.give(gone)
         self.assertEqual([site["name"] for site in tokyo.says()["sites"]], ["tokyo"])
         zurich.wait_error("it was removed, or it left")
 
-        # And back: in another life, for batches are numbered by lives.
+        # It comes back as a new incarnation, because batches are numbered per incarnation.
         self.give(tokyo.run("federation", "invite", "zurich"))
         again = zurich.run("federation", "join")
         self.assertEqual(again, zurich.run("federation", "join"))
@@ -158,11 +158,11 @@ class MapFileTest(unittest.TestCase):
     def test_what_needs_a_registrar_says_so(self) -> None:
         tokyo = self.begin()
         self.assertIn("there is no registrar", tokyo.refused("federation", "adopt"))
-        # Here it is done; the rest is the administrator's.
+        # It is done at this site; the administrator must do it at the others.
         blocked = json.loads(tokyo.run("block", "example.com", "--json"))
         self.assertIn("give the same command to every site", blocked["note"])
         self.assertEqual(tokyo.run("block", "--list").split(), ["example.com"])
-        # A change is printed from the map that is there: twice the same epoch.
+        # Each change is made from the map in place, so both have the same epoch.
         self.assertEqual(epoch_of(tokyo.run("federation", "pause")), 2)
         self.assertEqual(epoch_of(tokyo.run("federation", "invite", "oslo")), 2)
 

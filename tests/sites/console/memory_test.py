@@ -10,7 +10,7 @@ from small_web import SmallWebTest, page
 
 class Memory(SmallWebTest):
     def peak_mib(self, *arguments) -> float:
-        """Of `gannet`, which must succeed."""
+        """The peak memory of a `gannet` command, which must succeed."""
         with open(self.folder / "said", "wb") as said:
             process = subprocess.Popen([console.GANNET, *arguments], cwd=self.folder, stdout=said,
                                        stderr=said)
@@ -28,9 +28,9 @@ class Memory(SmallWebTest):
         peak = self.peak_mib("crawl", "seeds", "--data", "site", "--quiet", "--wait", "0")
         pages = self.gannet("status", "--json", "--data", "site").json["pages"]
         self.assertEqual(pages["fetched"], 600)
-        # Each file is asked for once: who was parked has not forgotten it.
+        # Each file is asked for once: hosts that wait keep their rules.
         self.assertEqual(server.asked.count("/robots.txt"), 600)
-        # All at once they would take 1.2 GiB.
+        # All rules at once would take 1.2 GiB.
         self.assertLess(peak, 700)
 
     def test_pages_of_nothing_but_long_links(self):

@@ -76,7 +76,7 @@ class Nasty(FakeWebTest):
                 page = self.page(hosts[kind])
                 self.assertEqual((page["state"], page["finished_reason"]), (state, reason))
 
-        # https_test.py has those of TLS.
+        # https_test.py tests the kinds of TLS.
         every = {line[0].split()[0] for line in self.web_kinds()
                  if not line[0].strip().startswith("tls")}
         self.assertEqual(every - PAGES.keys() - HOSTS.keys(), {"changes"})

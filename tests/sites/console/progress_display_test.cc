@@ -32,7 +32,7 @@ class FakeTerminal {
     close(controller_);
   }
   int fd() const { return terminal_; }
-  // All that arrives until `end` has; or, if it never does, for five seconds.
+  // Reads until `end` has come, at most for five seconds.
   std::string ReadUntil(std::string_view end) {
     std::string bytes;
     pollfd ready{controller_, POLLIN, 0};
@@ -124,7 +124,7 @@ TEST(ProgressDisplayTest, AStopThatWasAskedForIsSaidOnceEvenAtTheEnd) {
             std::string(kStopping) + "\nround 1: generate\n");
 }
 
-TEST(ProgressDisplayTest, NobodyLooksAfterStop) {
+TEST(ProgressDisplayTest, ProgressIsNotAskedForAfterStop) {
   std::atomic<int> looks = 0;
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -136,7 +136,7 @@ TEST(ProgressDisplayTest, NobodyLooksAfterStop) {
       ends[1]);
   display.Stop();
   const int before = looks;
-  display.Stop();  // Harmless.
+  display.Stop();  // A second time is harmless.
   EXPECT_GE(before, 1);
   EXPECT_EQ(looks, before);
   close(ends[0]);

@@ -74,7 +74,7 @@ TEST(ProgressTextTest, TheTimeLimitEndsARoundToo) {
               EndsWith("20 s left"));
   EXPECT_THAT(Render(view, {0, 0}, kNow, {.width = 100})[1],
               EndsWith("20 s left"));
-  // Far away it says nothing while no page is done.
+  // If the time limit is far away, it gives no estimate before a page is done.
   view.deadline = kNow + absl::Minutes(30);
   EXPECT_THAT(Render(view, {0, 0}, kNow, {.width = 100})[1],
               EndsWith("45 requests"));
@@ -123,7 +123,7 @@ TEST(RateMeterTest, TheRateIsThatOfTheLastFiveSeconds) {
   jobs::ProgressView view;
   view.round = 1;
   EXPECT_EQ(meter.Add(view, kNow).pages_per_second, 0);
-  // Ten seconds at 100 pages a second, then five at none.
+  // Ten seconds at 100 pages per second, then five without any.
   for (int i = 1; i <= 10; ++i) {
     view.counts.fetched = 100 * i;
     view.bytes = 5000 * i;
@@ -184,7 +184,7 @@ TEST(ProgressPrinterTest, WhatIsSaidStaysAboveTheLiveLines) {
   ProgressPrinter printer(TerminalStyle{.width = 80});
   printer.Next(Fetching(), kNow);
   EXPECT_EQ(printer.Say("hear"), "\x1b[2A\r\x1b[Jhear\n");
-  // Drawn anew below it, and from then on over themselves.
+  // The live lines are drawn again below it, and then over themselves.
   EXPECT_THAT(printer.Next(Fetching(), kNow + absl::Seconds(1)),
               StartsWith("\x1b[?25lround 3"));
   EXPECT_THAT(printer.Next(Fetching(), kNow + absl::Seconds(2)),

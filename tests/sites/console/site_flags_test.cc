@@ -33,7 +33,7 @@ class SiteFlagsTest : public testing::Test {
     return command_.Parse(static_cast<int>(argv.size()), argv.data());
   }
 
-  // What the flags come to, with the data folder in front.
+  // Parses the flags, with --data before them.
   absl::StatusOr<ChosenSite> Parse(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"--data", folder_.path()});
     EXPECT_EQ(ParseOnly(arguments), kDone);
@@ -45,7 +45,7 @@ class SiteFlagsTest : public testing::Test {
   SiteFlags flags_;
 };
 
-TEST_F(SiteFlagsTest, TheFileCountsWhereNoFlagSpeaks) {
+TEST_F(SiteFlagsTest, TheFileCountsWhereNoFlagIsGiven) {
   const ChosenSite site = *Parse({});
   EXPECT_TRUE(site.has_file);
   EXPECT_EQ(site.config.crawl.width, 7);

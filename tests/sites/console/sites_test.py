@@ -52,7 +52,7 @@ class EveryCommand(ConsoleTest):
         self.assertIn("there is no file no.yaml", answer.err)
 
     def hold(self, site: str) -> subprocess.Popen:
-        """Has the site open until it reads the end of its input."""
+        """Starts a process that keeps the site open until the end of its standard input."""
         holder = subprocess.Popen([console.GANNET, "inject", "-", "--data", site],
                                   cwd=self.folder, stdin=subprocess.PIPE,
                                   stdout=subprocess.DEVNULL)
@@ -69,7 +69,7 @@ class EveryCommand(ConsoleTest):
         try:
             answer = self.gannet("block", "a.example", "--data", site, code=4)
             self.assertIn(f"(pid {holder.pid}); wait for it, or stop it", answer.err)
-            # What needs no site is answered all the same.
+            # A command that needs no site still works.
             answer = self.gannet("check", "url", "http://a.example/", "--data", site)
             self.assertIn("cannot say", answer.out)
         finally:

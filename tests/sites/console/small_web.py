@@ -1,5 +1,5 @@
-"""A web server made for one test, where a path names what it does, and a site that
-crawls it: for tests of what the fake web has not got.
+"""A web server made for one test, which gives an answer for each path, and a site that
+crawls it: for tests that need what the fake web does not have.
 """
 
 import socket
@@ -10,7 +10,7 @@ from console import ConsoleTest
 
 
 class Server(threading.Thread):
-    """Answers each path by `answers[path](connection)`; what is not there is 404."""
+    """Answers each path by `answers[path](connection)`; other paths are 404."""
 
     def __init__(self, answers, context=None):
         super().__init__(daemon=True)

@@ -1,4 +1,4 @@
-"""How a crawl stops: nothing left, Ctrl-C, and disks that are nearly or quite full."""
+"""How a crawl stops: nothing left, Ctrl-C, and disks that are nearly or completely full."""
 
 import ctypes
 import fcntl
@@ -21,7 +21,7 @@ CLONE_NEWNS = 0x00020000
 
 
 def small_disk(folder: str, size: str) -> bool:
-    """A tmpfs there, seen by this process and its children only."""
+    """Mounts a tmpfs that only this process and its children see. False if that is not allowed."""
     libc = ctypes.CDLL(None, use_errno=True)
     return (libc.unshare(CLONE_NEWNS) == 0
             and subprocess.run(["mount", "--make-rprivate", "/"]).returncode == 0
@@ -86,7 +86,7 @@ class CtrlC(FakeWebTest):
 
 
 class Screen:
-    """What a person sees of the bytes that a terminal got: enough of one for our display."""
+    """What a terminal shows after these bytes; it knows the escape codes that our display uses."""
 
     CODE = re.compile(rb"\x1b\[\??(\d*)([A-Za-z])|[\r\n]|[^\x1b\r\n]+")
 
@@ -119,7 +119,7 @@ class CtrlCOnATerminal(SmallWebTest):
     STOPPING = b"stopping: requests under way may end (Ctrl-C again: at once)"
 
     def start(self, seconds: float):
-        """A crawl of one page that takes so long, and what its terminal gets."""
+        """Starts a crawl, on a terminal, of one page that takes `seconds`."""
         asked = threading.Event()
 
         def answer(connection):
@@ -153,7 +153,7 @@ class CtrlCOnATerminal(SmallWebTest):
         while True:
             try:
                 piece = os.read(self.controller, 4096)
-            except OSError:  # The other side is closed.
+            except OSError:  # The other end is closed.
                 return
             self.seen += piece
 
@@ -205,7 +205,7 @@ class NothingLeft(SmallWebTest):
     def test_the_archive_file_is_finished(self):
         self.crawl(self.server, ["/"])
         self.check_the_archive(files=1)
-        # With nothing new it stays so; a new page begins another file.
+        # Without a new page it stays finished; a new page begins another file.
         self.gannet("round", "--data", "site", "--quiet", "--wait", "0")
         self.check_the_archive(files=1)
         self.crawl(self.server, ["/new"])
@@ -217,7 +217,7 @@ class NothingLeft(SmallWebTest):
         self.crawl(self.server, ["/"], flags=("--rounds", "1"))
         self.assertEqual(len(self.archive(".open")), 1)
         self.gannet("round", "--rounds", "2", "--data", "site", "--quiet", "--wait", "0")
-        self.check_the_archive(files=1)  # The last round asked for was the last of all.
+        self.check_the_archive(files=1)  # After this round nothing was left.
 
 
 class Disk(FakeWebTest):

@@ -13,7 +13,7 @@ TEST(TerminalTextTest, EscapeCodesBecomeVisible) {
 }
 
 TEST(TerminalTextTest, EightBitEscapeCodesBecomeVisible) {
-  // CSI as one code point, and as one byte that is no UTF-8.
+  // CSI as one code point, and as one byte that is not UTF-8.
   EXPECT_EQ(ForTerminal("\xc2\x9b"
                         "2J"),
             "\\u{9b}2J");

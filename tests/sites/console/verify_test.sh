@@ -6,7 +6,8 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 fail() { echo "FAILED: $*" >&2; exit 1; }
-# expect CODE COMMAND...: its exit code; its output goes to $folder/out.
+# expect CODE COMMAND...: fails if the command ends with another exit code; its
+# output goes to $folder/out.
 expect() {
   local wanted=$1 code=0
   shift
@@ -34,14 +35,14 @@ assert {"name", "ok", "detail"} <= set(answer["checks"][0]), answer
 assert any(c["name"].startswith("I2") and "19 readable" in c["detail"] for c in answer["checks"]), answer
 END
 
-# Somebody overwrote the archive.
+# The archive is damaged.
 for warc in "$folder"/site/archive/*.warc.gz.open; do
   printf 'damage' | dd of="$warc" bs=1 seek=600 conv=notrunc status=none
 done
 expect 1 "$gannet" verify --data "$folder/site" --full; said 'BROKEN  I2'
 expect 1 "$gannet" verify --data "$folder/site" --full --json; said '"ok":false'
 
-# What was found broken is not forgotten by the next, incremental, check.
+# What was found broken is still reported by the next check, which is incremental.
 "$make_sample_site" "$folder/other"
 for warc in "$folder"/other/archive/*.warc.gz.open; do
   printf 'damage' | dd of="$warc" bs=1 seek=600 conv=notrunc status=none
@@ -49,7 +50,7 @@ done
 expect 1 "$gannet" verify --data "$folder/other"
 expect 1 "$gannet" verify --data "$folder/other"; said 'BROKEN  I2'
 
-# The crawl DB is gone, the archive is not: nothing is made, nothing is removed.
+# The crawl DB is gone and the archive is not: no DB is made, and no file removed.
 rm -r "$folder/other/crawl_db"
 expect 1 "$gannet" verify --data "$folder/other"; said 'restore it from a backup'
 ls "$folder"/other/archive/*.warc.gz.open >/dev/null || fail 'the archive is gone'

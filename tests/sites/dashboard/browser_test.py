@@ -18,8 +18,8 @@ DEMO = os.path.abspath(sys.argv[1])
 SCREENSHOTS = pathlib.Path(sys.argv[2]).absolute()
 ENTER, ESCAPE, LEFT, RIGHT = "\ue007", "\ue00c", "\ue012", "\ue014"
 
-# Seconds until a change is seen: a poll every two, and a busy machine. Less than
-# the fifteen of a page that has lost its site.
+# Seconds until a change must be seen: the page polls every two, and the machine may be
+# busy. Less than the fifteen after which the page says that the site does not answer.
 LIVE = 14
 
 LOADED = """return document.querySelector('#chart svg') &&
@@ -29,12 +29,12 @@ LOADED = """return document.querySelector('#chart svg') &&
   document.getElementById('pages-rate').textContent !== '–'"""
 FEDERATED = "return document.querySelectorAll('#federation:not([hidden]) tbody tr').length === 6"
 NASTY_SITE = "<img src=x onerror=hacked=8>"
-# Whatever sticks out makes a page scroll sideways.
+# Elements that are wider than the window, which would make the page scroll sideways.
 TOO_WIDE = """const wide = document.documentElement.clientWidth;
   return [...document.querySelectorAll('body *')].filter((one) =>
     !one.closest('.hidden, .skip, dialog:not([open])') && one.getBoundingClientRect().right > wide + 1)
     .map((one) => one.outerHTML.slice(0, 80))"""
-# Contrast by WCAG 2.1, 1.4.3, of every text that is visible.
+# Visible texts with less contrast than WCAG 2.1, 1.4.3, asks for.
 PALE = """
   const parse = (text) => text.match(/[\\d.]+/g).map(Number);
   const light = ([r, g, b]) => [r, g, b].map((c) => c / 255)
@@ -78,8 +78,8 @@ class BrowserTest(unittest.TestCase):
         self.browser.window(1280, 800)
 
     def tearDown(self):
-        """No test may leave a complaint of the browser behind, least of all of
-        the Content-Security-Policy; 404 and 503 are complaints, too."""
+        """Fails if the browser has logged a complaint, above all about the
+        Content-Security-Policy; answers of 404 and 503 are complaints, too."""
         complaints = [line for line in self.browser.console()
                       if not any(expected in line for expected in self.expected_errors)
                       and self.is_ours(line)]
@@ -87,8 +87,8 @@ class BrowserTest(unittest.TestCase):
         self.assertEqual(complaints, [])
 
     def is_ours(self, complaint: str) -> bool:
-        """A page that was left may complain late that its server has gone; every server has a
-        port of its own."""
+        """Whether the complaint is about this test's server, by its port: a page of an earlier test
+        may complain late that its server has gone."""
         servers = re.findall(r"http://127\.0\.0\.1:\d+", complaint)
         return not servers or any(server in self.servers for server in servers)
 
@@ -158,13 +158,13 @@ class BrowserTest(unittest.TestCase):
         rows = self.rows("#outcomes tr", "th, td")
         self.assertEqual([row[0] for row in rows],
                          ["fetched", "unchanged", "moved", "gone", "failed", "blocked"])
-        # These do not change; the others grow.
+        # The numbers of these outcomes do not change; the others grow.
         self.assertEqual(rows[3:], [["gone", "188", "140,123"], ["failed", "131", "88,213"],
                                     ["blocked", "11", "60,412"]])
         for (name, *shown), least in zip(rows, ((10890, 7123456), (2140, 1402311), (521, 371245))):
             for text, number in zip(shown, least):
                 self.assertGreaterEqual(int(text.replace(",", "")), number, name)
-        # Between rounds there are only those of all, and they stand still.
+        # Between rounds there are only the numbers of all rounds, and they do not change.
         demo.tell("pause")
         self.wait_for_text("#banners", "Rounds are paused", LIVE)
         all_rounds = json.loads(demo.get("/api/status"))["agent"]["lifetime"]["outcomes"]
@@ -218,12 +218,12 @@ class BrowserTest(unittest.TestCase):
         self.wait_for_text("#outcomes", "tls expired", LIVE)
         rows = self.rows("#outcomes tr", "th, td")
         names = [row[0] for row in rows]
-        # Below all that failed, the five kinds of which there were most.
+        # Below the number of all failed pages are the five most frequent kinds.
         self.assertEqual(rows[names.index("failed") + 1:-1],
                          [["connect timeout", "", "41,233"], ["http 5xx", "", "31,204"],
                           ["tls expired", "", "8,412"], ["name not found", "", "5,120"],
                           ["reset", "", "1,207"]])
-        # It is no longer held back, and so no longer busy.
+        # Connections are no longer held back, so the machine is no longer called busy.
         self.browser.wait("return document.getElementById('banners').childElementCount === 0",
                           "the banner goes", LIVE + 10)
 
@@ -309,7 +309,7 @@ class BrowserTest(unittest.TestCase):
 
     def test_a_rounds_row_opens_its_report(self):
         demo = self.open()
-        # A cell, not the link: the whole row is one.
+        # Clicks a cell, not the link, because the whole row is clickable.
         self.browser.click("#rounds tbody tr:nth-child(2) td:nth-child(4)")
         self.wait_for_text("#detail-title", "Round 410")
         report = json.loads(demo.get("/api/round?number=410"))
@@ -414,7 +414,7 @@ class BrowserTest(unittest.TestCase):
         demo = self.open("--federation", loaded=FEDERATED)
         self.browser.wait("return document.querySelector('#federation-sites tr:nth-child(2) td[data-label=Sent]')"
                           ".textContent.includes('URLs/s')", "two looks make a rate", LIVE)
-        # And some more a steady one: a busy machine looks late now and then.
+        # The rate gets steady after some more polls, since on a busy machine some come late.
         end = time.monotonic() + 40
         while abs(int(self.cell("zurich", "Sent").split()[0]) - 412) > 60:
             self.assertLess(time.monotonic(), end, self.cell("zurich", "Sent"))
@@ -428,7 +428,7 @@ class BrowserTest(unittest.TestCase):
                     "#world .place[data-site=zurich] .spot")}}]}]})
         self.wait_for_text("#world-readout", "zurich: member · to it ")
         self.assertIn("round trip 231 ms", self.browser.text("#world-readout"))
-        # Counters that fall are those of a site that began anew: no rate below nothing.
+        # Counters fall when a site has restarted; the rate must not become negative.
         demo.tell("federation begun-anew")
         for _ in range(20):
             self.assertNotIn("-", self.cell("zurich", "Sent"))
@@ -478,17 +478,17 @@ class BrowserTest(unittest.TestCase):
             return sum(int(line.split()[-1]) for line in lines
                        if line.startswith("gannet_http_requests_total"))
 
-        # Another tab in front.
+        # Opens another tab, which hides the page.
         here = self.browser.ask("GET", "/window")
         other = self.browser.ask("POST", "/window/new", {"type": "tab"})["handle"]
         self.browser.ask("POST", "/window", {"handle": other})
         self.addCleanup(self.browser.ask, "POST", "/window", {"handle": here})
         self.addCleanup(self.browser.ask, "DELETE", "/window")
         requests()
-        time.sleep(1)  # What was under way ends.
+        time.sleep(1)  # Requests that were under way end.
         before = requests()
-        time.sleep(5)  # More than two polls: the absence of something has no event.
-        self.assertEqual(requests() - before, 1, "only this test's own look")
+        time.sleep(5)  # Longer than two polls; there is no event to wait for.
+        self.assertEqual(requests() - before, 1, "only this test's own request")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ namespace {
 
 class CachedAnswerTest : public ::testing::Test {
  protected:
-  // Asks; the answer takes `seconds` and counts how often it was found out.
+  // Asks; computing the answer takes `seconds`, and counts how often it is
+  // done.
   std::string Ask(int seconds = 0) {
     auto got = cached_.Get([&]() -> absl::StatusOr<std::string> {
       now_ += absl::Seconds(seconds);
@@ -43,9 +44,9 @@ TEST_F(CachedAnswerTest, AClockSetBackDoesNotKeepItForEver) {
   EXPECT_EQ(Ask(), "2");
 }
 
-TEST_F(CachedAnswerTest, WhoComesMeanwhileDoesNotWait) {
+TEST_F(CachedAnswerTest, CallersThatComeMeanwhileDoNotWait) {
   const auto outer = cached_.Get([&]() -> absl::StatusOr<std::string> {
-    EXPECT_EQ(Ask(), "nothing");  // As from another thread.
+    EXPECT_EQ(Ask(), "nothing");  // As if another thread asks.
     return "first";
   });
   EXPECT_EQ(outer.value().value(), "first");
@@ -57,7 +58,7 @@ TEST_F(CachedAnswerTest, WhoComesMeanwhileDoesNotWait) {
   EXPECT_EQ(found_out_, 0);
 }
 
-TEST_F(CachedAnswerTest, AnErrorIsToldAndNotKept) {
+TEST_F(CachedAnswerTest, AnErrorIsReturnedAndNotKept) {
   const auto got = cached_.Get([]() -> absl::StatusOr<std::string> {
     return absl::UnavailableError("not now");
   });

@@ -1,6 +1,6 @@
-// A dashboard of a site that is not there: prints its port, and obeys lines on
-// standard input (demo_site.h) until that ends. For browser tests, and to look
-// at the page by hand:
+// A dashboard of a simulated site: prints its port, and obeys lines on standard
+// input (demo_site.h) until that ends. For browser tests, and to look at the
+// page by hand:
 //   dashboard_demo [ADDRESS] [--fresh] [--federation]
 //     --fresh       a new site, without history
 //     --federation  one of several; lines "federation WORD" change it
@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
     }
   }
   DemoSite site(absl::Now());
-  // What /metrics shows of it: as it is at the start.
+  // /metrics shows the federation as it is at the start.
   if (const std::string json = federation.Json(absl::Now()); !json.empty()) {
     google::protobuf::util::JsonParseOptions options;
     options.ignore_unknown_fields = true;
@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
         line += c;
         continue;
       }
-      // Says when it is done, so that a driver need not guess.
+      // Says when a command is done, so that a driver can wait for it.
       const std::string prefix = "federation ";
       const bool known =
           line.starts_with(prefix)

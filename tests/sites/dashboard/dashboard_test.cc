@@ -99,7 +99,7 @@ TEST_F(DashboardTest, StatusIsTheAdminsWithTheTimeHere) {
   EXPECT_LT(absl::AbsDuration(absl::Now() - now), absl::Minutes(1));
 }
 
-TEST_F(DashboardTest, ManyWhoLookAtOnceCostOneStatus) {
+TEST_F(DashboardTest, ManyRequestsAtOnceCostOneStatus) {
   for (int i = 0; i < 50; ++i) GetJson("/api/status");
   EXPECT_LT(admin_.Asked("GetStatus"), 25);
 }
@@ -179,8 +179,8 @@ TEST_F(DashboardTest, MetricsAreMadeOfTheStatus) {
               HasSubstr("gannet_http_requests_total{code=\"200\"} 1\n"));
 }
 
-TEST_F(DashboardTest, NobodyLooksNothingIsAsked) {
-  // The sampler's one look at the start apart.
+TEST_F(DashboardTest, WithoutRequestsTheSiteIsNotAsked) {
+  // Except once by the sampler at the start.
   EXPECT_LE(admin_.Asked("GetStatus"), 1);
   EXPECT_EQ(admin_.Asked("ListHosts") + admin_.Asked("GetFrontier") +
                 admin_.Asked("ListRounds"),

@@ -1,4 +1,4 @@
-"""Runs dashboard_demo, and tells it what to be."""
+"""Runs dashboard_demo, and sends it commands."""
 
 import subprocess
 import urllib.error
@@ -6,7 +6,7 @@ import urllib.request
 
 
 class Demo:
-    """`close()` it."""
+    """A running dashboard_demo. Call close() at the end."""
 
     def __init__(self, binary: str, *flags: str):
         self.process = subprocess.Popen([binary, *flags], stdin=subprocess.PIPE,

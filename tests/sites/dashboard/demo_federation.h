@@ -1,5 +1,6 @@
-// DemoFederation is what a site of six over the world would say of them: one is
-// away, one leaves, one has a nasty name. Counters grow with time. Thread-safe.
+// DemoFederation is the status of a federation of six simulated sites around
+// the world: one is away, one leaves, one has a nasty name. Counters grow with
+// time. Thread-safe.
 #pragma once
 
 #include <string>

@@ -16,8 +16,8 @@ void SetTime(absl::Time time, google::protobuf::Timestamp* out) {
   out->set_seconds(absl::ToUnixSeconds(time));
 }
 
-// Pages a second as a network gives them: a slow wave with ripples, and nothing
-// while rounds update.
+// Pages per second that look like a real crawl's: a slow wave with ripples, and
+// zero while rounds update.
 double Speed(absl::Time now) {
   const double t = absl::ToDoubleSeconds(now - absl::UnixEpoch());
   if (std::fmod(t, 900) < 70) return 0;

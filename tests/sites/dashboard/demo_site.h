@@ -1,6 +1,6 @@
 // DemoSite is a ScriptedSite that looks like a busy site: its round goes on,
-// its counters grow, and a driver makes it paused, broken or new. What the web
-// wrote in it is as nasty as the web can be. Thread-safe.
+// its counters grow, and a driver makes it paused, broken or new. Its texts
+// from the web are as hostile as possible. Thread-safe.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ class DemoSite {
 
   ScriptedSite& admin() { return admin_; }
 
-  // The hour before, up to the counters that the site begins with.
+  // Samples of the hour before, up to the counters that the site begins with.
   std::vector<RateSample> History() const;
 
   // Lets the site crawl up to `now`.

@@ -1,5 +1,5 @@
-// A browser of a few lines: one request, the whole answer. A function for
-// tests.
+// A minimal HTTP client for tests: one request, the whole answer. Functions
+// only.
 #pragma once
 
 #include <arpa/inet.h>
@@ -25,7 +25,7 @@ struct ClientAnswer {
   }
 };
 
-// Sends `request` as it is to 127.0.0.1.
+// Sends the bytes of `request` to 127.0.0.1.
 inline ClientAnswer SendRaw(uint16_t port, const std::string& request) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in to = {};

@@ -79,7 +79,7 @@ TEST_F(HttpServerTest, HeadIsGetWithoutTheBody) {
   EXPECT_EQ(answer.body, "");
 }
 
-TEST_F(HttpServerTest, WhoHasTheSameBytesIsToldSo) {
+TEST_F(HttpServerTest, AClientThatHasTheSameBytesIsToldSo) {
   const ClientAnswer first = Get(server_.port(), "/kept");
   EXPECT_EQ(first.Header("ETag"), "\"v1\"");
   const ClientAnswer again =
@@ -124,7 +124,8 @@ class HttpServerOnEveryAddressTest : public ::testing::Test {
   HttpServer server_;
 };
 
-// A page at such a name could read the dashboard once the name resolves to us.
+// A page of the web could read the dashboard if its name later resolves to this
+// machine (DNS rebinding).
 TEST_F(HttpServerOnEveryAddressTest, ANameFromTheWebIsRefused) {
   for (const char* host :
        {"evil.example", "evil.example:80", "192.168.1.1.evil.example",
@@ -138,7 +139,8 @@ TEST_F(HttpServerOnEveryAddressTest, ANameFromTheWebIsRefused) {
   EXPECT_THAT(AskAs("evil\xff<b>").body, ::testing::Not(HasSubstr("<b>")));
 }
 
-TEST_F(HttpServerOnEveryAddressTest, WhatNoPageOfTheWebCanBeCalledIsAccepted) {
+TEST_F(HttpServerOnEveryAddressTest,
+       NamesThatNoPageOfTheWebCanHaveAreAccepted) {
   for (const char* host :
        {"192.168.1.7", "192.168.1.7:7781", "[2001:db8::1]:7781", "[::1]",
         "localhost:7781", "tokyo", "TOKYO:7781", "site.localhost",

@@ -26,7 +26,7 @@ TEST(MetricsTest, CountersComeFromTheAgentsLifetime) {
   (*agent.mutable_lifetime()->mutable_phase_seconds())["fetch"] = 1.5;
   (*agent.mutable_rounds_by_result())["ok"] = 3;
   (*agent.mutable_lifetime()->mutable_failures())["tls_expired"] = 6;
-  // Of a later version, or an earlier one.
+  // A kind of failure of another version.
   (*agent.mutable_lifetime()->mutable_failures())["of_old"] = 1;
   agent.mutable_lifetime()->set_held_back_seconds(2.5);
   agent.mutable_progress()->set_lag_seconds(0.25);
@@ -43,10 +43,10 @@ TEST(MetricsTest, CountersComeFromTheAgentsLifetime) {
   };
   failures("tls_expired", 6);
   failures("of_old", 1);
-  // All that there are, so that the first failure of a kind is an increase.
+  // All kinds are there at 0, so that the first failure of one is an increase.
   failures("connect_refused", 0);
   failures("http_5xx", 0);
-  // What is this machine's fails no page.
+  // Except shortages of this machine, for which no page fails.
   EXPECT_THAT(text, Not(HasSubstr("kind=\"no_socket\"")));
   EXPECT_THAT(text,
               HasSubstr("gannet_connections_held_back_seconds_total 2.5\n"));
@@ -105,8 +105,8 @@ TEST(MetricsTest, AFederationIsSeenFromThisSite) {
   EXPECT_THAT(text, HasSubstr("gannet_site_up{site=\"lima\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("gannet_exchange_urls_total{direction=\"sent\","
                               "site=\"lima\"} 5\n"));
-  // By mode, and what moves apart: bytes a URL are the quotient of two of
-  // these.
+  // Bytes are counted by mode, and those of moved pages apart, so that bytes
+  // per URL can be computed.
   EXPECT_THAT(text, HasSubstr("gannet_exchange_bytes_total{direction=\"sent\","
                               "mode=\"cash\",site=\"lima\"} 70\n"));
   EXPECT_THAT(text, HasSubstr("gannet_exchange_bytes_total{direction=\"sent\","
@@ -119,7 +119,8 @@ TEST(MetricsTest, AFederationIsSeenFromThisSite) {
                         "mode=\"pages\",site=\"lima\"} 900\n"));
   EXPECT_THAT(text, HasSubstr("gannet_exchange_pages_total{direction=\"sent\","
                               "site=\"lima\"} 2\n"));
-  // All pages have moved, and one site has not said so yet: it still runs.
+  // All pages have moved, but one site has not said so: the hand-off still
+  // runs.
   state.mutable_handing_off()->set_pages_left(0);
   const std::string moved = MetricsText({}, {}, {}, federation);
   EXPECT_THAT(moved, HasSubstr("gannet_hand_off_running 1\n"));
@@ -127,12 +128,12 @@ TEST(MetricsTest, AFederationIsSeenFromThisSite) {
   state.clear_handing_off();
   EXPECT_THAT(MetricsText({}, {}, {}, federation),
               HasSubstr("gannet_hand_off_running 0\n"));
-  // Neither this site, nor who may join some day.
+  // Neither this site, nor sites that are only invited.
   EXPECT_THAT(text, Not(HasSubstr("site=\"tokyo\"")));
   EXPECT_THAT(text, Not(HasSubstr("site=\"oslo\"")));
 }
 
-TEST(MetricsTest, WhatWaitsForOtherSitesIsSaidBySite) {
+TEST(MetricsTest, OutboxesAreCountedBySite) {
   admin::Status status;
   EXPECT_THAT(MetricsText(status, {}, {}), Not(HasSubstr("outbox")));
   (*status.mutable_outbox())["zurich"] = 5;
@@ -143,7 +144,7 @@ TEST(MetricsTest, WhatWaitsForOtherSitesIsSaidBySite) {
   EXPECT_THAT(text, HasSubstr("gannet_outbox_urls{site=\"lima\"} 0\n"));
 }
 
-TEST(MetricsTest, WhatIsNotKnownIsNotSaid) {
+TEST(MetricsTest, UnknownValuesAreLeftOut) {
   admin::Status status;
   status.set_known(3);
   std::string text = MetricsText(status, {}, {});
@@ -183,7 +184,7 @@ TEST(MetricsTest, ProcessFiguresAreOfThisProcess) {
   EXPECT_NEAR(figures.start_time_seconds.value(),
               absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()), 100);
   const double before = figures.cpu_seconds.value();
-  // Looking is work, too: a tick comes, or the test's time limit does.
+  // LookAtProcess() itself uses CPU time, so the loop ends after a tick.
   while (LookAtProcess().cpu_seconds.value() <= before) {
   }
 }

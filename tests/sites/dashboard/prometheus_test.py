@@ -15,7 +15,7 @@ from prometheus import Prometheus
 
 DEMO = os.path.abspath(sys.argv[1])
 
-# Rules and boards are written against these (deploy/).
+# The rules and the dashboard in deploy/ use these names.
 NAMES = """gannet_build_info gannet_start_time_seconds gannet_rounds_total
 gannet_round_last_success_timestamp_seconds gannet_round_last_start_timestamp_seconds
 gannet_round_number gannet_round_running gannet_rounds_paused gannet_round_planned_pages
@@ -60,7 +60,7 @@ class PrometheusTest(unittest.TestCase):
         there = {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")}
         promised = {*NAMES, *FEDERATION_NAMES}
         self.assertEqual(sorted(promised - there), [])
-        self.assertEqual(sorted(there - promised), [], "a name that nobody promised")
+        self.assertEqual(sorted(there - promised), [], "metrics that are not listed here")
 
     def test_a_site_in_no_federation_says_nothing_of_one(self):
         alone = Demo(DEMO)
@@ -80,7 +80,7 @@ class PrometheusTest(unittest.TestCase):
         self.assertEqual(prometheus.query('up{job="gannet"}'), 1)
         self.assertEqual(prometheus.query('gannet_build_info{version="0.1.0"}'), 1)
         self.assertEqual(prometheus.query('gannet_outbox_urls{site="sydney"}'), 48211)
-        # Some 205 pages a second, as rate() sees it once its window is full.
+        # Some 205 pages per second, once the window of rate() is full.
         rate = prometheus.query("sum(rate(gannet_fetches_total[5s])) > 100")
         self.assertLess(rate, 400)
 

@@ -1,6 +1,6 @@
-// ScriptedSite is a site that says what a test tells it to, and counts how
-// often it is asked. Verbs that no dashboard may use say kUnimplemented.
-// Thread-safe.
+// ScriptedSite is a site that answers what a test tells it to, and counts how
+// often it is asked. Verbs that the dashboard must not use return
+// kUnimplemented. Thread-safe.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace gannet::sites {
 class ScriptedSite : public OneAnswerAdmin {
  public:
   struct Script {
-    absl::Status all_verbs;  // If not OK, what every verb says.
+    absl::Status all_verbs;  // If not OK, the answer of every verb.
     admin::Status status;
     std::vector<std::string> reports;           // Oldest first.
     std::map<std::string, admin::Hosts> hosts;  // By `by`.
@@ -26,7 +26,7 @@ class ScriptedSite : public OneAnswerAdmin {
     std::map<std::string, admin::Page> pages;  // By URL.
     std::map<std::string, int> asked;          // By verb.
   };
-  // Runs `change` while nobody asks.
+  // Runs `change` while no verb runs.
   void Change(const std::function<void(Script&)>& change)
       ABSL_LOCKS_EXCLUDED(mu_) {
     storage::MutexLock lock(&mu_);
@@ -84,7 +84,7 @@ class ScriptedSite : public OneAnswerAdmin {
   }
 
  private:
-  // The analysis does not follow a lock into a lambda.
+  // Clang's thread-safety analysis does not follow a lock into a lambda.
   template <typename Fill>
   absl::Status Reply(const char* verb,
                      const Fill& fill) ABSL_NO_THREAD_SAFETY_ANALYSIS {

@@ -21,7 +21,7 @@ def programs_are_there() -> bool:
 
 
 class Browser:
-    """One window. `close()` it."""
+    """One browser window. Call close() at the end."""
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="gannet-browser-")
@@ -99,7 +99,7 @@ class Browser:
         return self.ask("GET", f"/element/{self.find(selector)}/text")
 
     def wait(self, script: str, why: str, seconds: float = 20):
-        """Until the script says something true, which is returned."""
+        """Waits until the script returns something true, and returns that."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             value = self.run(script)
@@ -109,7 +109,7 @@ class Browser:
         raise AssertionError(f"not within {seconds} s: {why}")
 
     def console(self) -> list[str]:
-        """What was logged since the last call."""
+        """What the browser has logged since the last call."""
         lines = self.ask("POST", "/se/log", {"type": "browser"})
         return [f"{line['level']}: {line['message']}" for line in lines]
 

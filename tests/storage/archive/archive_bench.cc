@@ -1,8 +1,8 @@
-// What writing costs beside compressing: 14 KB pages, each as request,
+// What writing costs on top of compressing: 14 KB pages, each as request,
 // response and metadata, through Archive (Append, and a Sync every 1,000
-// pages), and the very same bytes through bare libdeflate. Both in turns in
+// pages), and the very same bytes through bare libdeflate. Both take turns in
 // one process, so that the ratio means something on a shared machine; it is
-// printed as the last line. The rest are the parts.
+// printed as the last line. The other benchmarks measure the parts.
 #include <benchmark/benchmark.h>
 #include <libdeflate.h>
 #include <time.h>
@@ -77,7 +77,7 @@ const Sample& Pages() {
   return sample;
 }
 
-// Of this thread's CPU time: the machine is shared.
+// CPU time of this thread, because the machine is shared.
 double CpuSeconds() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -152,9 +152,9 @@ void BM_ReadOutlinks(benchmark::State& state) {
 }
 BENCHMARK(BM_ReadOutlinks);
 
-// In turns, and the best of each: what disturbs a shared machine only adds.
-// `digest_given`: as the fetcher does it, which has the payload's digest from
-// asking whether the page changed.
+// Both in turns, and the best time of each, because other programs on the
+// machine only add time. `digest_given`: the payload's digest is passed in, as
+// the fetcher does, which needed it to see whether the page has changed.
 void PrintRatio(bool digest_given, bool block_digests) {
   std::vector<std::vector<NewRecord>> groups = Pages().groups;
   std::vector<std::string> digests;

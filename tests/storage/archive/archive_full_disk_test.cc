@@ -57,7 +57,7 @@ void ExpectPage(Archive& archive, const Position& position, uint32_t seed,
   EXPECT_EQ(record->block, page.head + page.body);
 }
 
-TEST(ArchiveFullDiskTest, WritingStopsWithAClearWordAndGoesOnWithSpace) {
+TEST(ArchiveFullDiskTest, WritingStopsWithAClearErrorAndGoesOnWithSpace) {
   TestFolder folder;
   WithSmallDisk(folder.path(), 1 << 20, [&folder] {
     auto archive =
@@ -70,7 +70,7 @@ TEST(ArchiveFullDiskTest, WritingStopsWithAClearWordAndGoesOnWithSpace) {
     const ArchiveState before = archive->Sync().value();
     Fill(filler);
 
-    // What is pending fits into memory, what is synced does not onto the disk.
+    // Pending records fit into memory, but not onto the disk when synced.
     absl::Status status;
     while (status.ok()) {
       auto position = AppendPage(*archive, 100 + positions.size());
@@ -101,7 +101,7 @@ TEST(ArchiveFullDiskTest, HalfAGroupIsTakenBack) {
     auto archive = Archive::Open(folder.path(), TestSettings(), {}).value();
     const Position a = AppendPage(*archive, 1).value();
     const ArchiveState state = archive->Sync().value();
-    // Too large to wait in memory: it goes to the disk at once, and stops.
+    // Too large to wait in memory: it is written at once, and fails halfway.
     ExpectFull(AppendPage(*archive, 2, /*body_bytes=*/20 << 20).status());
     EXPECT_EQ(archive->Sync().value(), state);
     archive->EndFile();
@@ -118,7 +118,7 @@ TEST(ArchiveFullDiskTest, FileThatCannotBeFinishedIsFinishedLater) {
   WithSmallDisk(folder.path(), 1 << 20, [&folder] {
     TestFolder* const disk = &folder;
     ArchiveSettings settings = TestSettings();
-    settings.cdxj_memory = 1000;  // Runs on the full disk: must not matter.
+    settings.cdxj_memory = 1000;  // The sorter then writes to the full disk.
     auto archive = Archive::Open(folder.path(), settings, {}).value();
     const std::filesystem::path filler = folder.path() / "filler";
     const Position a = AppendPage(*archive, 1).value();

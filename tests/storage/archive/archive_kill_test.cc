@@ -1,8 +1,8 @@
 // Kills a writing process at random moments, dozens of times on one folder,
 // and each time opens the archive with the last state that the process could
 // have committed. The "DB" is a pipe: what has been written to it survives the
-// process, as a synced batch does. (SIGKILL loses no page cache; that fsync
-// comes before the commit is the code's promise, which no test here can see.)
+// process, as a synced batch does. (SIGKILL does not lose the page cache, so no
+// test here can see whether fsync really comes before the commit.)
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -25,12 +25,12 @@ constexpr size_t kBody = 1500;
 // Small enough for many rollovers in the life of one process.
 ArchiveSettings KillSettings() {
   ArchiveSettings settings = TestSettings(/*file_size=*/30000);
-  settings.cdxj_memory = 2000;  // With runs on disk.
+  settings.cdxj_memory = 2000;  // So small that the index is sorted on disk.
   return settings;
 }
 
 struct Batch {
-  std::vector<std::pair<uint32_t, Position>> pages;  // Seed and place.
+  std::vector<std::pair<uint32_t, Position>> pages;  // Seed and position.
   ArchiveState state;
 };
 
@@ -43,7 +43,7 @@ void WriteAll(int fd, const std::string& bytes) {
   }
 }
 
-// One line a batch: a line without its end was not committed.
+// One line per batch: a line without its end was not committed.
 std::string Line(const Batch& batch) {
   std::string line;
   const auto put = [&line](uint64_t n) { line += std::to_string(n) + " "; };
@@ -106,7 +106,8 @@ Batch ParseLine(const std::string& line) {
     batch.state = *synced;
     WriteAll(db, Line(batch));
     if (!(*archive)->Committed(batch.state).ok()) _exit(2);
-    // The end of a run: no batch follows, the DB's last state must do.
+    // As at the end of a run: no batch follows, so the file must be finished
+    // with the state that the DB has.
     if (random() % 8 == 0) {
       (*archive)->EndFile();
       if (!(*archive)->Committed(batch.state).ok()) _exit(2);
@@ -114,8 +115,8 @@ Batch ParseLine(const std::string& line) {
   }
 }
 
-// What verify would do: every file is a chain of whole records, and each
-// finished one has the index that it would get again.
+// Checks what `verify` would: every file is a sequence of whole records, and
+// rebuilding the index of a finished file gives the same bytes.
 void ExpectSoundFolder(const TestFolder& folder) {
   for (const auto& name : folder.Names(".warc.gz")) {
     std::filesystem::path cdxj = folder.path() / name;
@@ -152,8 +153,8 @@ TEST(ArchiveKillTest, WhatTheDbKnowsSurvivesAnyKill) {
             db[1]);
     }
     close(db[1]);
-    // Some commits, then a moment that nobody chose: counting commits keeps
-    // the test useful on slow disks too.
+    // Kills at a random moment after some commits: because commits are counted,
+    // the test is useful on slow disks too.
     std::string committed;
     const auto read_some = [&committed, fd = db[0]] {
       char buffer[4096];
@@ -186,7 +187,7 @@ TEST(ArchiveKillTest, WhatTheDbKnowsSurvivesAnyKill) {
     if (!state.files.empty()) {
       EXPECT_EQ((*archive)->Sync().value().files.back(), state.files.back());
     }
-    // All of the last life's, and some of the older ones'.
+    // All pages of the last process, and some of older ones.
     for (const auto& [seed, position] : known) {
       const bool old = seed / 100000 != static_cast<uint32_t>(kill_number);
       if (old && random() % 50 != 0) continue;
@@ -198,7 +199,7 @@ TEST(ArchiveKillTest, WhatTheDbKnowsSurvivesAnyKill) {
     }
     if (kill_number % 10 == 9) ExpectSoundFolder(folder);
   }
-  // Else the kills came too early to prove anything.
+  // Otherwise the kills came too early to prove anything.
   EXPECT_GT(batches, kKills);
   EXPECT_GT(folder.Names(".warc.gz").size(), 5u);
   std::printf("%d kills, %d batches, %zu pages, %zu files\n", kKills, batches,

@@ -20,7 +20,8 @@ class ArchiveMeterTest : public testing::Test {
   void Remove(const std::string& name) {
     fs::remove(folder_.path() + "/" + name);
   }
-  // As if nothing had come or gone for long: what the meter may rely on.
+  // Makes the folder look unchanged for so long that the meter may rely on what
+  // it remembers.
   void LetTimePass() {
     fs::last_write_time(folder_.path(), fs::last_write_time(folder_.path()) -
                                             std::chrono::hours(++hours_));
@@ -50,12 +51,12 @@ TEST_F(ArchiveMeterTest, WhatComesGrowsAndGoesIsSeen) {
   EXPECT_EQ(MeterNow(), Size(1, 20));
 }
 
-TEST_F(ArchiveMeterTest, SoItIsWhenNothingWasChangedForLong) {
+TEST_F(ArchiveMeterTest, WhatGrowsAndGoesIsSeenAfterALongTimeWithoutChanges) {
   Write(finished_, 100);
   Write(open_, 10);
   LetTimePass();
   EXPECT_EQ(MeterNow(), Size(2, 110));
-  Write(open_, 20);  // Does not change the folder.
+  Write(open_, 20);  // Does not change the folder's time.
   EXPECT_EQ(MeterNow(), Size(2, 120));
   Remove(finished_);
   EXPECT_EQ(MeterNow(), Size(1, 20));
@@ -69,7 +70,7 @@ TEST_F(ArchiveMeterTest, FinishedFilesAreNotLookedAtAgain) {
   Write(finished_, 100);
   LetTimePass();
   EXPECT_EQ(MeterNow(), Size(1, 100));
-  Write(finished_, 5);  // Nobody does that; it shows what is remembered.
+  Write(finished_, 5);  // Never happens; shows that the size is remembered.
   EXPECT_EQ(MeterNow(), Size(1, 100));
 }
 

@@ -41,7 +41,7 @@ class ArchiveTest : public testing::Test {
     archive_ = *std::move(opened);
   }
 
-  // The response's position.
+  // Returns the response's position.
   Position AppendPage(uint32_t seed, size_t body_bytes = 2000) {
     const SamplePage page = MakeSamplePage(seed, body_bytes);
     auto positions = archive_->Append(RecordsOf(page, TestTime()));
@@ -109,11 +109,11 @@ TEST_F(ArchiveTest, PageWithoutMetadataHasNoOutlinks) {
   records.resize(2);
   const Position alone = archive_->Append(records).value()[kSampleResponse];
   EXPECT_EQ(archive_->ReadOutlinks(alone).status().code(), kNotFound);
-  AppendPage(2);  // Other records behind it are not its own.
+  AppendPage(2);  // The records that follow are another page's.
   EXPECT_EQ(archive_->ReadOutlinks(alone).status().code(), kNotFound);
 }
 
-TEST_F(ArchiveTest, AWalkComesByOutlinksAndByWhereRedirectsLeadTo) {
+TEST_F(ArchiveTest, AWalkFindsOutlinksAndTargetsOfRedirects) {
   OpenArchive();
   const auto response = [&](std::string_view url, const std::string& head) {
     const NewRecord record{.url = url,
@@ -126,7 +126,7 @@ TEST_F(ArchiveTest, AWalkComesByOutlinksAndByWhereRedirectsLeadTo) {
   response("http://a.example/",
            "HTTP/1.1 301 Moved\r\nlocation: ../b?c\r\n\r\n");
   response("http://b.example/", "HTTP/1.1 307 Away\r\n\r\n");
-  // A Location means nothing here.
+  // A Location without a redirect means nothing.
   response("http://c.example/", "HTTP/1.1 201 Made\r\nLocation: /new\r\n\r\n");
   SyncAndCommit();  // A walk sees what is in the file.
   std::vector<PageLinks> walked;
@@ -186,7 +186,7 @@ TEST_F(ArchiveTest, AWalkGoesOnBehindAFileThatIsDamaged) {
   EXPECT_LT(urls.size(), pages);
 }
 
-TEST_F(ArchiveTest, AWalkTellsOfAFileThatIsMissingAndGoesOn) {
+TEST_F(ArchiveTest, AWalkReportsAFileThatIsMissingAndGoesOn) {
   OpenArchive({}, /*file_size=*/20000);
   uint32_t pages = 0;
   while (AppendPage(++pages).file == FileNumber{1}) {
@@ -251,7 +251,7 @@ TEST_F(ArchiveTest, IndexIsSortedAndRebuildsToTheSameBytes) {
       .revisit = RevisitOf{RevisitOf::Profile::kServerNotModified,
                            "http://host1.example/again", TestTime()}};
   ASSERT_TRUE(archive_->Append({revisit}).ok());
-  // Hostile, and without an end of the head.
+  // A hostile record, whose HTTP head has no end.
   NewRecord strange{.type = RecordType::kResponse,
                     .url = "http://h/\r\n\"\\\xff",
                     .date = TestTime(),
@@ -333,7 +333,7 @@ TEST_F(ArchiveTest, CrashBeforeTheFirstCommitLeavesNothing) {
 }
 
 // Crash points of finishing: see storage/archive/README.md.
-TEST_F(ArchiveTest, FinishingIsTakenUpWhereverItStopped) {
+TEST_F(ArchiveTest, FinishingAFileIsResumedWhereverItStopped) {
   for (const char* point : {"before", "temporary", "index", "renamed"}) {
     SCOPED_TRACE(point);
     std::filesystem::remove_all(folder_.path());
@@ -356,7 +356,7 @@ TEST_F(ArchiveTest, FinishingIsTakenUpWhereverItStopped) {
     } else if (point == std::string("index")) {
       WriteBytes(cdxj, "old\n");
     } else if (point == std::string("renamed")) {
-      // Even with its index lost, as no order of writes to disk is promised.
+      // Even if the index is lost: the disk may write in any order.
       std::filesystem::rename(open, finished);
     }
     OpenArchive(state, 5000);
@@ -394,7 +394,7 @@ TEST_F(ArchiveTest, FileEndedAfterTheLastBatchIsFinishedWithoutAnother) {
               ElementsAre("TEST-20260131235959-00001-new-york.cdxj",
                           "TEST-20260131235959-00001-new-york.warc.gz"));
   ASSERT_TRUE(archive_->Release(a.file, {}).ok());
-  OpenArchive(state);  // The newest that the DB knows is gone, and not lost.
+  OpenArchive(state);  // The newest file that it names was released, not lost.
   EXPECT_EQ(archive_->Read(a).status().code(), kNotFound);
   const Position b = AppendPage(2);
   EXPECT_EQ(b.file, FileNumber{2});
@@ -423,7 +423,7 @@ TEST_F(ArchiveTest, StrangeFolderIsRefusedAndLeftAlone) {
   archive_->EndFile();
   SyncAndCommit();
   const auto names = folder_.Names("");
-  // A DB that was restored from a backup, and one that knows nothing.
+  // The DB was restored from a backup, or knows nothing of the archive.
   EXPECT_EQ(OpenStatus(early).code(), kFailedPrecondition);
   EXPECT_EQ(OpenStatus({}).code(), kFailedPrecondition);
   EXPECT_EQ(folder_.Names(""), names);

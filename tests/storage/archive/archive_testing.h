@@ -1,5 +1,5 @@
-// What the archive's tests share: a folder of their own, a file's bytes, a
-// clock that stands still.
+// What the archive's tests share: a temporary folder, reading a file's bytes,
+// and a clock that stands still.
 #pragma once
 
 #include <gtest/gtest.h>

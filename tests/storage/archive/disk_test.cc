@@ -1,4 +1,4 @@
-// What an errno becomes: exit codes depend on it.
+// Which status an errno becomes; exit codes depend on it.
 #include "storage/archive/disk.h"
 
 #include <fcntl.h>

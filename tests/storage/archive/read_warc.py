@@ -131,7 +131,7 @@ def check_archive(folder):
 
 
 def bsdtar_reads(path, scratch):
-    """bsdtar knows WARC/1.0 only, and lists the paths of the responses."""
+    """Checks that bsdtar, which knows WARC/1.0 only, lists the paths of the responses."""
     with gzip.open(path) as file:
         content = file.read()
     targets = re.findall(
@@ -142,7 +142,7 @@ def bsdtar_reads(path, scratch):
         file.write(re.sub(rb"WARC/1\.1(?=\r\nWARC-Type)", b"WARC/1.0", content))
     listed = subprocess.run(["bsdtar", "-tf", old], check=True,
                             capture_output=True).stdout
-    listed = listed.replace(b"\\\\", b"\\").split(b"\n")  # As it escapes.
+    listed = listed.replace(b"\\\\", b"\\").split(b"\n")  # It escapes backslashes.
     missing = set(targets) - set(listed)
     assert targets and not missing, sorted(missing)[:3]
 

@@ -40,7 +40,7 @@ TEST(DigestTest, IsSha1InBase32) {
   EXPECT_EQ(Sha1Digest(""), "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ");
 }
 
-TEST(RecordPackerTest, ResponseHasWhatTheStandardAsksFor) {
+TEST(RecordPackerTest, ResponseHasTheHeadersThatTheStandardRequires) {
   const auto records = RoundTrip({Response("http://a.b/")});
   ASSERT_EQ(records.size(), 1u);
   const WarcHeader& header = records[0].header;
@@ -148,7 +148,7 @@ TEST(RecordPackerTest, NoValueFromTheWebCanWriteAHeader) {
   }
   EXPECT_EQ(lengths, 1);
   EXPECT_EQ(records[1].header.TargetUri(), "http://next/");
-  EXPECT_EQ(SafeUri(safe), safe);  // Once is enough.
+  EXPECT_EQ(SafeUri(safe), safe);  // A second time changes nothing.
 }
 
 TEST(RecordPackerTest, ControlsInPlainFieldsBecomeSpaces) {

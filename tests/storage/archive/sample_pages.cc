@@ -10,7 +10,7 @@
 namespace gannet::storage {
 namespace {
 
-// Made-up words, the frequent ones short, as in a language.
+// Made-up words; as in real languages, the frequent ones are short.
 std::string Word(uint32_t rank) {
   std::minstd_rand letters(rank + 1);
   std::string word;
@@ -36,7 +36,7 @@ const std::vector<std::string>& Words() {
 SamplePage MakeSamplePage(uint32_t seed, size_t body_bytes) {
   std::mt19937 random(seed);
   const auto word = [&random]() -> const std::string& {
-    // Zipf's law, roughly.
+    // Roughly by Zipf's law.
     const double u = (random() + 1.0) / 4294967297.0;
     return Words()[static_cast<size_t>(std::pow(1500.0, u)) % 1500];
   };

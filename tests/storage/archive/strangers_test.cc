@@ -1,5 +1,5 @@
-// Our reader on files that others wrote (shared data, not in the project). The
-// expected numbers were counted with Python's gzip module.
+// Our reader on files that other programs wrote (shared data, not in the
+// project). The expected numbers were counted with Python's gzip module.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -88,7 +88,7 @@ class StrangersTest : public testing::TestWithParam<Expected> {};
 
 TEST_P(StrangersTest, EachFileIsReadToItsEnd) {
   if (!std::filesystem::exists(StrangersFolder())) {
-    GTEST_SKIP() << "no files of strangers in " << StrangersFolder()
+    GTEST_SKIP() << "no files of other programs in " << StrangersFolder()
                  << "; GANNET_TEST_DATA names the folder that has warc/";
   }
   const Expected& expected = GetParam();

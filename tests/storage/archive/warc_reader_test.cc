@@ -28,7 +28,7 @@ std::string Record(std::string_view block, std::string_view more = "") {
          std::string(block) + "\r\n\r\n";
 }
 
-// Blocks of all records; the last one is "error: ..." if there was one.
+// The blocks of all records, and at the end "error: ..." if there was one.
 std::vector<std::string> Blocks(std::string_view bytes, bool resync = false,
                                 ReaderLimits limits = {}) {
   WarcReader reader(MemorySource(bytes), limits);
@@ -57,7 +57,7 @@ TEST(WarcReaderTest, ReadsGzipAndPlainAlike) {
   EXPECT_THAT(Blocks(a + b + c), ElementsAre("first", "", "third"));
   EXPECT_THAT(Blocks(Gzip(a) + Gzip(b) + Gzip(c)),
               ElementsAre("first", "", "third"));
-  // One member for the whole file, as gzip(1) makes it.
+  // The whole file as one gzip member, as gzip(1) makes it.
   EXPECT_THAT(Blocks(Gzip(a + b + c)), ElementsAre("first", "", "third"));
   EXPECT_THAT(Blocks(""), ElementsAre());
 }
@@ -118,7 +118,7 @@ TEST(WarcReaderTest, WhatIsNoWarcIsDataLossWithTheOffset) {
               ElementsAre("first", HasSubstr("DATA_LOSS")));
 }
 
-TEST(WarcReaderTest, EveryCutIsSeen) {
+TEST(WarcReaderTest, AFileThatIsCutAnywhereIsAnError) {
   const std::string a = Gzip(Record("first")), b = Gzip(Record("second"));
   for (size_t size = a.size() + 1; size < a.size() + b.size(); ++size) {
     const std::string cut = (a + b).substr(0, size);
@@ -143,7 +143,7 @@ TEST(WarcReaderTest, EveryFlippedByteOfAMemberIsSeenOrHarmless) {
     if (!blocks.empty() && blocks.back().rfind("error: ", 0) == 0) {
       ++seen;
     } else if (!blocks.empty()) {
-      // Time stamp, flags and system in gzip's own header do not matter.
+      // Only time stamp, flags and system in gzip's own header are harmless.
       EXPECT_LT(i, 10u);
     }
   }

@@ -1,4 +1,5 @@
-// What a block promises to the webmaster who complained, and to the ledger.
+// A block takes effect at once, as the webmaster who complained expects, and
+// the ledger still balances.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -73,7 +74,7 @@ TEST_F(BlockTest, PagesOfTheOpenRoundLeaveItAndAreNotCompleted) {
   EXPECT_EQ(*db_->blocks().Block("d0.example"), 1);
   EXPECT_THAT(*db_->round().FetchList(PageKey{}, 10),
               ElementsAre(PageOf(1, 0, 1)));
-  // The fetcher had it under way.
+  // The fetcher was just fetching it.
   Completion late;
   late.page = PageOf(0, 0, 1);
   late.outcome.set_state(proto::FETCHED);
@@ -108,7 +109,7 @@ TEST_F(BlockTest, ScheduledPagesDoNotComeDue) {
 }
 
 // Records of older versions do not say what the page was.
-TEST_F(BlockTest, WhatAnOlderVersionTookOutComesBackToTheFrontier) {
+TEST_F(BlockTest, PagesThatAnOlderVersionTookOutComeBackToTheFrontier) {
   Inject({PageOf(0, 0, 1), PageOf(0, 0, 2)});
   ASSERT_EQ(*db_->blocks().Block("d0.example"), 2);
   db_.reset();
@@ -205,8 +206,8 @@ TEST_F(BlockTest, ABlockIsRememberedByTheNextProcess) {
   EXPECT_TRUE(db_->blocks().IsBlocked(PageOf(0, 0, 0)));
 }
 
-// As a process leaves it that is killed right after the list is written.
-TEST_F(BlockTest, WhatAKillCutOffIsFinishedWhenTheDbIsOpened) {
+// The DB is as a process leaves it that is killed after the list was written.
+TEST_F(BlockTest, ABlockThatAKillInterruptedIsFinishedWhenTheDbIsOpened) {
   Inject({PageOf(0, 0, 1), PageOf(1, 0, 1)});
   const auto leave_at = [&](proto::BlockList::Stage stage) {
     db_.reset();

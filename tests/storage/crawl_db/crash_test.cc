@@ -15,7 +15,7 @@
 namespace gannet::storage::model {
 namespace {
 
-// The model after a verb, and how many batches the disk had then.
+// The model after a verb, and how many batches the disk had by then.
 struct Moment {
   Model model;
   size_t batches = 0;
@@ -50,7 +50,7 @@ TEST(CrawlDbCrashTest, APowerCutLeavesEachVerbDoneOrNotDone) {
       if (moments.back().batches == left) {
         ++between_verbs;
         ASSERT_EQ(Compare(moments.back().model, *db), "");
-      } else {  // Within a verb of many writes.
+      } else {  // The cut falls within a verb of many writes.
         ASSERT_EQ(FailedChecks(*db, /*full=*/true), "");
         break;
       }

@@ -1,14 +1,14 @@
-// How the crawl DB's verbs cost as it grows: PutIfAbsent of batches, half
-// known, and Top at width 20,000 after 20 rounds of churn.
+// What the crawl DB's verbs cost as it grows: PutIfAbsent of batches, half of
+// them known, and Top at width 20,000 after 20 rounds of churn.
 //
 //   crawl_db_bench [--sizes 100000,1000000,10000000]
 //
-// The web has some 100 pages a host whatever the size (so that ten times the
+// The web has some 100 pages per host whatever its size (so that ten times the
 // pages have ten times the hosts), hosts of power-law size, and cash spread
 // over many steps. Churn: each round wakes what is due, takes the top 20,000,
 // completes them with ten outlinks each to random known pages, and settles
-// those. Times are medians (of Top, the least); the ratios at the end are the
-// figures to look at.
+// those. Times are medians (for Top, the least); the ratios at the end are what
+// matters.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -122,8 +122,8 @@ class Bench {
         }
       }));
     }
-    // The least: ten milliseconds are soon doubled by whoever else runs here,
-    // compactions of the rounds before among them, and never halved.
+    // The least, because other programs, and compactions after the rounds
+    // before, easily double ten milliseconds, but nothing makes them fewer.
     figures.top_seconds = *std::min_element(tops.begin(), tops.end());
     figures.claim_seconds = Median(claims);
     figures.settle_seconds = Median(settles);
@@ -142,7 +142,7 @@ class Bench {
     }
   }
 
-  // URLs a second. The new ones are few against the size, so it stays the size.
+  // URLs per second. The new ones are so few that the DB's size hardly changes.
   double PutHalfKnown() {
     std::vector<double> rates;
     int64_t next = pages_;

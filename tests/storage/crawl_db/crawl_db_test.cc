@@ -1,5 +1,5 @@
-// What each verb promises, one promise a test. Random sequences of verbs are in
-// property_test.cc.
+// What each verb promises, one promise per test. Random sequences of verbs are
+// in property_test.cc.
 #include "storage/crawl_db/crawl_db.h"
 
 #include <fmt/format.h>
@@ -121,8 +121,8 @@ TEST_F(CrawlDbTest, TopTakesTheBestPagesAndNoMoreThanAllowedOfAHost) {
   EXPECT_THAT(Top(2, 5), ElementsAre(PageOf(0, 0, 0), PageOf(0, 0, 1)));
 }
 
-// Claimed neighbours are deleted as a range: what stands between them, or comes
-// to stand there later, must not go with them.
+// Claimed neighbours are deleted as a range: rows between them that were not
+// claimed, and rows that are added there later, must not be deleted with them.
 TEST_F(CrawlDbTest, AThousandNeighboursAreClaimedAndOnlyThey) {
   std::vector<FoundUrl> urls;
   for (int i = 0; i < 1000; ++i) urls.push_back({PageOf(0, 0, i), 1000});
@@ -134,7 +134,7 @@ TEST_F(CrawlDbTest, AThousandNeighboursAreClaimedAndOnlyThey) {
   ASSERT_TRUE(db_->records().PutHost(update).ok());
   ASSERT_TRUE(db_->round().Open(now_).ok());
   const Selection selection = *db_->frontier().Top(1500, 1500);
-  Put(PageOf(0, 0, 5000), 1000);  // Between two that were seen.
+  Put(PageOf(0, 0, 5000), 1000);  // Its row is between two of the selection.
   EXPECT_EQ(*db_->frontier().Claim(selection), 1500);
   EXPECT_EQ(db_->totals().frontier_pages, 511);
   EXPECT_EQ(Broken(), "");
@@ -176,8 +176,8 @@ TEST_F(CrawlDbTest, AHostAtRestGivesNoPagesUntilItsRestIsOver) {
   EXPECT_THAT(Top(10, 10), ElementsAre(PageOf(0, 0, 0), PageOf(1, 0, 0)));
 }
 
-// A big host must not be woken in one piece, nor be put aside again by the very
-// round that wakes it.
+// The pages of a big host must not be woken all at once, nor be put aside again
+// by the very round that wakes them.
 TEST_F(CrawlDbTest, ABigHostWakesAFewPagesAtATimeBestFirst) {
   for (int i = 0; i < 10; ++i) Put(PageOf(0, 0, i), 1000 << i);
   const HostKey host{std::string(HostPartOf(PageOf(0, 0, 0).bytes))};
@@ -195,7 +195,7 @@ TEST_F(CrawlDbTest, ABigHostWakesAFewPagesAtATimeBestFirst) {
   EXPECT_THAT(Top(20, 20), ElementsAre(PageOf(0, 0, 9), PageOf(0, 0, 8),
                                        PageOf(0, 0, 7), PageOf(0, 0, 6)));
   EXPECT_EQ(*db_->frontier().Claim(*db_->frontier().Top(20, 20)), 4);
-  Put(PageOf(0, 0, 0), 5'000'000);  // One that stands aside moves up.
+  Put(PageOf(0, 0, 0), 5'000'000);  // A page that stands aside moves up.
   EXPECT_THAT(Top(20, 20), ElementsAre(PageOf(0, 0, 0)));
   EXPECT_EQ(*db_->frontier().WakeDue(now_, 4, 4), 4);
   EXPECT_EQ(*db_->frontier().WakeDue(now_, 4, 4), 1);
@@ -236,14 +236,14 @@ TEST_F(CrawlDbTest, ARestIsNotWaitedForIfNoPageStandsAside) {
                              {rest(fetched, 1)}, {}),
       1);
   EXPECT_EQ(*db_->frontier().NextDue(), now_ + absl::Hours(2));
-  // Another rests later, and has its page aside.
+  // Another host rests longer, and its page stands aside.
   const PageKey aside = Top(1, 1).front();
   ASSERT_TRUE(db_->records().PutHost(rest(aside, 5)).ok());
   ASSERT_TRUE(db_->frontier().PutAside(*db_->frontier().Top(10, 10)).ok());
   EXPECT_EQ(*db_->frontier().NextDue(), now_ + absl::Minutes(5));
 }
 
-TEST_F(CrawlDbTest, OfTheReleasedThoseOfHostsAtRestAreToldApart) {
+TEST_F(CrawlDbTest, ReleasedPagesOfHostsAtRestAreCountedApart) {
   for (const int d : {0, 1, 2}) Put(PageOf(d, 0, 0), 10);
   HostUpdate update{{std::string(HostPartOf(PageOf(1, 0, 0).bytes))}, {}};
   update.record.set_rest_until_ms(ToMillis(now_ + absl::Minutes(5)));
@@ -256,7 +256,7 @@ TEST_F(CrawlDbTest, OfTheReleasedThoseOfHostsAtRestAreToldApart) {
   EXPECT_EQ(db_->round().journal().counts().released_awake(), 2);
 }
 
-TEST_F(CrawlDbTest, TimesBeforeAllTimesAreDueAtOnceAndHideNothing) {
+TEST_F(CrawlDbTest, TimesBefore1970AreDueAtOnceAndHideNothing) {
   for (int i = 0; i < 2; ++i) Put(PageOf(0, 0, i), 8);
   ASSERT_EQ(Generate(2), 2);
   ASSERT_EQ(*db_->round().Complete(
@@ -295,7 +295,7 @@ TEST_F(CrawlDbTest, OutlinksWithoutCashAreNotLostWithTheRound) {
   EXPECT_EQ(db_->totals().round, 0);
   EXPECT_FALSE(db_->round().Close("{}").ok());
   Settlement batch;
-  EXPECT_FALSE(db_->round().Settle(batch, {now_}).ok());  // No cursor.
+  EXPECT_FALSE(db_->round().Settle(batch, {now_}).ok());  // It has no cursor.
   batch.cursor = PageOf(0, 0, 2).bytes;
   batch.local = {{PageOf(0, 0, 1), 0, 1}, {PageOf(0, 0, 2), 1, 1}};
   EXPECT_FALSE(
@@ -412,7 +412,7 @@ TEST_F(CrawlDbTest, OutlinksAreSettledOnceThoughTheBatchComesTwice) {
   EXPECT_TRUE(db_->round().Close("{}").ok());
 }
 
-// Update reads all outlinks, several times if need be.
+// They are limited because update reads all of them, sometimes several times.
 TEST_F(CrawlDbTest, OfTooManyBytesOfOutlinksTheFirstAreKeptAndShareTheCash) {
   Put(PageOf(0, 0, 0), 1'000'000);
   ASSERT_EQ(Generate(1), 1);
@@ -442,10 +442,11 @@ TEST_F(CrawlDbTest, OfTooManyBytesOfOutlinksTheFirstAreKeptAndShareTheCash) {
   EXPECT_EQ(segments, 1);
 }
 
-// Rounds of one page that links to what is to be settled.
+// Rounds of one page, whose links are to be settled.
 class SettleTest : public CrawlDbTest {
  protected:
-  // A page that is the best of all links to `of`; each gets `each_`.
+  // Runs a round up to its update phase: the best page of all links to `of`,
+  // and each of them gets `each_`.
   void Find(std::vector<PageKey> of) {
     const PageKey source = PageOf(2, 2, ++sources_);
     Put(source, int64_t{1} << (40 + sources_));
@@ -480,7 +481,7 @@ class SettleTest : public CrawlDbTest {
   int sources_ = 0;
 };
 
-TEST_F(SettleTest, WhatWaitsForAUrlCountsWithWhatItBringsAndGetsInWithIt) {
+TEST_F(SettleTest, DeferredCashOfAUrlCountsWithWhatItGetsAndGoesInWithIt) {
   Find({PageOf(0, 0, 1), PageOf(0, 0, 2)});
   batch_.least_cash_for_new = each_;
   batch_.most_with_least_cash = 0;
@@ -501,7 +502,7 @@ TEST_F(SettleTest, WhatWaitsForAUrlCountsWithWhatItBringsAndGetsInWithIt) {
 
 TEST_F(SettleTest, OfAHostWithoutRoomForAllTheBestGetIn) {
   Find({PageOf(0, 0, 1), PageOf(0, 0, 2), PageOf(0, 0, 3)});
-  batch_.local[1].cash += batch_.local[0].cash - 1;  // Of two.
+  batch_.local[1].cash += batch_.local[0].cash - 1;  // The sum of two links.
   batch_.local[0].cash = 1;
   const FoundUrl best = batch_.local[1];
   batch_.most_host_pages = 1;
@@ -603,7 +604,7 @@ TEST_F(CrawlDbTest, ASampleOfASmallFrontierIsAllOfIt) {
   EXPECT_THAT(scores, testing::UnorderedElementsAre(5, 700));
 }
 
-TEST_F(CrawlDbTest, ASampleOfALargeFrontierStandsForAllOfIt) {
+TEST_F(CrawlDbTest, ASampleOfALargeFrontierIsRepresentative) {
   std::vector<FoundUrl> found;
   for (int i = 0; i < 3000; ++i)
     found.push_back(FoundUrl{PageOf(i % 90, 1, i), i % 7 * 100});

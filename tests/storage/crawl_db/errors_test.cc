@@ -67,7 +67,7 @@ TEST(CrawlDbErrorsTest, ADbOfANewerVersionIsRefusedAndLeftAsItIs) {
   EXPECT_EQ(ContentOf(folder.path()), before);
 }
 
-TEST(CrawlDbErrorsTest, SomebodyElsesDatabaseIsNotTouched) {
+TEST(CrawlDbErrorsTest, ADatabaseOfAnotherProgramIsNotTouched) {
   TemporaryFolder folder;
   std::ofstream(folder.path() + "/CURRENT") << "MANIFEST-000001\n";
   const auto db = CrawlDb::Open({.folder = folder.path()});
@@ -83,7 +83,7 @@ TEST(CrawlDbErrorsTest, ADamagedBlockIsReportedAndTheRestStaysReadable) {
                   .PutIfAbsent(Batch(0, kPages), {})
                   .ok());
   model::OpenSmallDb(folder.path());  // Its log becomes tables here.
-  // In the middle of the largest table, which is that of the pages.
+  // Damages the middle of the largest table, which is that of the pages.
   fs::path largest;
   for (const auto& entry : fs::directory_iterator(folder.path())) {
     if (entry.path().extension() == ".sst" &&
@@ -112,8 +112,8 @@ TEST(CrawlDbErrorsTest, ADamagedBlockIsReportedAndTheRestStaysReadable) {
       std::string::npos);
 }
 
-// Fills a small disk, makes room, and looks what is left. Runs in a process of
-// its own (SmallDisk).
+// Fills a small disk, makes room again, and checks what the DB has then. Runs
+// in a process of its own (small_disk.h).
 std::string FillTheDisk(const std::string& disk) {
   const std::string folder = disk + "/db";
   const std::string ballast = disk + "/ballast";
@@ -132,11 +132,11 @@ std::string FillTheDisk(const std::string& disk) {
     if (status.message().find("disk full") == absl::string_view::npos) {
       return "unclear: " + status.ToString();
     }
-    // What the memory says may be older than the disk: no more writing.
+    // What is in memory may be older than what is on disk, so writing stops.
     status = db->incoming().PutIfAbsent(Batch(0, 1), {}).status();
     if (status.ok()) return "wrote after a failed write";
   }
-  // Opening needs a little room too, and must say so.
+  // Opening needs a little room too; without it, it must say so.
   if (auto full = CrawlDb::Open({.folder = folder});
       !full.ok() && !absl::IsResourceExhausted(full.status())) {
     return "opening a full disk: " + full.status().ToString();
@@ -157,7 +157,7 @@ std::string FillTheDisk(const std::string& disk) {
              : "cannot go on after room was made";
 }
 
-TEST(CrawlDbErrorsTest, AFullDiskIsSaidClearlyAndLosesNothing) {
+TEST(CrawlDbErrorsTest, AFullDiskIsAClearErrorAndLosesNothing) {
   TemporaryFolder folder;
   const SmallDiskResult result = OnSmallDisk(
       24 << 20, folder.path(), [&] { return FillTheDisk(folder.path()); });

@@ -1,5 +1,5 @@
-// What passes between sites: batches that are lost, come again, are forged, or
-// belong to another life.
+// Batches between sites that are lost, come again, are forged, or belong to
+// another incarnation of a site.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ class ExchangeTest : public testing::Test {
     delivery.cash_so_far = total_;
     return delivery;
   }
-  // `count` URLs that wait for Paris.
+  // Puts `count` URLs into the outbox for Paris.
   void FillOutbox(int count) {
     Delivery delivery = From(++filled_, {});
     delivery.from = {kOslo, 1};
@@ -127,7 +127,7 @@ TEST_F(ExchangeTest, AReceiversNewLifeGetsEverythingAgain) {
   EXPECT_EQ(db_->outgoing().CutOutbox(old, 2)->sequence, 1u);
   EXPECT_EQ(db_->outgoing().CutOutbox(old, 2)->sequence, 2u);
   ASSERT_TRUE(db_->outgoing().Acknowledge(old, 1).ok());
-  ASSERT_TRUE(db_->outgoing().OpenPair(old).ok());  // Nothing new.
+  ASSERT_TRUE(db_->outgoing().OpenPair(old).ok());  // It changes nothing.
   EXPECT_EQ(db_->outgoing().Sending(kParis)->size(), 1u);
 
   ASSERT_TRUE(db_->outgoing().OpenPair(reborn).ok());
@@ -168,7 +168,7 @@ TEST_F(ExchangeTest, ACursorGoesOnWhereTheLastCutEndedAndThenBeginsAnew) {
   };
   std::set<std::string> seen;
   for (const std::string& page : pages(*cut(2))) seen.insert(page);
-  // One that was cut before comes again, and stands in front of the cursor.
+  // A URL that was cut before is found again; its row is before the cursor.
   const std::string again = *seen.begin();
   ASSERT_TRUE(db_->waiting().SendAgain({{{kParis, {PageKey{again}, 0}}}}).ok());
   for (const std::string& page : pages(*cut(10))) {
@@ -177,14 +177,14 @@ TEST_F(ExchangeTest, ACursorGoesOnWhereTheLastCutEndedAndThenBeginsAnew) {
   EXPECT_EQ(seen.size(), 5u);
   EXPECT_EQ(pages(*cut(10)), std::vector<std::string>{again});
   EXPECT_TRUE(absl::IsNotFound(cut(10).status()));
-  // A cursor of another site's outbox, or of none, is no cursor.
+  // A cursor that is not in this site's outbox is ignored.
   ASSERT_TRUE(db_->waiting().SendAgain(waiting).ok());
   cursor = "z";
   EXPECT_EQ(pages(*cut(10)).size(), 5u);
   EXPECT_EQ(FailedChecks(), "");
 }
 
-TEST_F(ExchangeTest, ANewLifeTakesBatchOneOfWhomItKnew) {
+TEST_F(ExchangeTest, ANewLifeTakesBatchOneOfASenderItKnew) {
   ASSERT_TRUE(db_->incoming().Receive(From(1, {{Page(1), 5}}), {now_}).ok());
   ASSERT_TRUE(db_->incoming().Reincarnate().ok());
   EXPECT_EQ(db_->incoming().received_pair({kParis, 7})->last(), 0u);
@@ -205,8 +205,8 @@ TEST_F(ExchangeTest, ABatchThatWasSentToTheLifeBeforeIsRefused) {
   EXPECT_EQ(FailedChecks(), "");
 }
 
-// A new life knows of no batch: one that is taken at that very moment is taken
-// by the life before, and its number goes with that, or it is refused.
+// A new life has received no batch yet. A batch that comes while the new life
+// begins either counts for the old life or is refused.
 TEST_F(ExchangeTest, ANewLifeThatBeginsAmongBatchesHasNoneOfThem) {
   for (int life = 1; life <= 20; ++life) {
     const uint64_t old = db_->records().identity()->incarnation();
@@ -242,7 +242,7 @@ TEST_F(ExchangeTest, OurOwnNewLifeBeginsAnewToo) {
   EXPECT_EQ(FailedChecks(), "");
 }
 
-TEST_F(ExchangeTest, AcknowledgementsThatCannotBeAreErrors) {
+TEST_F(ExchangeTest, AcknowledgementsOfWhatWasNotSentAreErrors) {
   FillOutbox(4);
   const Peer peer{kParis, 1};
   ASSERT_TRUE(db_->outgoing().OpenPair(peer).ok());
@@ -273,7 +273,7 @@ TEST_F(ExchangeTest, WhatIsSentAgainBringsNoCash) {
   EXPECT_EQ(FailedChecks(), "");
 }
 
-TEST_F(ExchangeTest, WhatWaitsIsMovedToItsNewOwner) {
+TEST_F(ExchangeTest, UrlsInTheOutboxAreMovedToTheirNewOwner) {
   FillOutbox(5);
   ASSERT_EQ(*db_->waiting().Reroute(
                 kParis,

@@ -1,4 +1,4 @@
-// ScanHosts: what `gannet hosts` shows; and what hosts that rest cost.
+// ScanHosts(), which `gannet hosts` shows; and what resting hosts cost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,8 +59,8 @@ TEST_F(ScanHostsTest, EveryHostIsSeenOnceWithItsPagesAndItsRecord) {
   HostUpdate update{HostOf(PageOf(0, 0, 1)), {}};
   update.record.set_failures(7);
   ASSERT_TRUE(db_->records().PutHost(update).ok());
-  // A record without any page: robots.txt was asked for, and the page
-  // forgotten.
+  // A host with a record but no page: robots.txt was asked for, and then the
+  // page was forgotten.
   update.host = HostOf(PageOf(2, 0, 1));
   update.record.set_failures(1);
   ASSERT_TRUE(db_->records().PutHost(update).ok());
@@ -76,7 +76,7 @@ TEST_F(ScanHostsTest, AHostWhosePagesWereForgottenIsNotSeen) {
   EXPECT_THAT(Scan(), IsEmpty());
 }
 
-TEST_F(ScanHostsTest, ItBeginsWhereItIsToldAndEndsWhenItIsTold) {
+TEST_F(ScanHostsTest, ItBeginsAtTheGivenHostAndEndsWhenTheCallerSaysSo) {
   ASSERT_TRUE(
       db_->incoming()
           .Inject({PageOf(0, 0, 1), PageOf(0, 1, 1), PageOf(0, 2, 1)}, now_)
@@ -124,7 +124,7 @@ TEST(RestingHostsTest, PagesSetAsideAreDueAfterTheDbWasOpenedAgain) {
   HostUpdate update{HostKey{std::string(HostPartOf(page.bytes))}, {}};
   update.record.set_rest_until_ms(ToMillis(now + absl::Hours(1)));
   ASSERT_TRUE(db->records().PutHost(update).ok());
-  EXPECT_EQ(*db->frontier().NextDue(), std::nullopt);  // None stands aside yet.
+  EXPECT_EQ(*db->frontier().NextDue(), std::nullopt);  // No page stands aside.
   ASSERT_TRUE(db->frontier().PutAside(*db->frontier().Top(9, 9)).ok());
   db.reset();
   db = CrawlDb::OpenOn(disk.Open()).value();

@@ -17,7 +17,8 @@
 namespace gannet::storage::model {
 namespace {
 
-// What `body` returns in a process of its own; -1 if that crashes.
+// Runs `body` in a process of its own and returns what it returns; -1 if it
+// crashes.
 int RunInChild(const std::function<int()>& body) {
   const pid_t child = fork();
   if (child == 0) _exit(body());
@@ -56,7 +57,8 @@ TEST(CrawlDbKillTest, AKilledProcessLeavesEachVerbDoneOrNotDone) {
       VerbsUntilKilled(folder.path(), seed, done, model, ends[1]);
     }
     close(ends[1]);
-    // At least one verb, so that the test goes forward; then any moment.
+    // Kills after at least one verb, so that the test makes progress, at any
+    // moment.
     int acknowledged = 0;
     char word = 0;
     ASSERT_EQ(read(ends[0], &word, 1), 1) << "the child died by itself";

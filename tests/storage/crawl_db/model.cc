@@ -9,7 +9,7 @@
 namespace gannet::storage::model {
 namespace {
 
-// ScoreStep by logarithm and table of quarters, not by bits.
+// ScoreStep(), computed by a logarithm and a table of quarters instead of bits.
 int Step(int64_t score) {
   if (score < 4) return static_cast<int>(score);
   int exponent = 0;
@@ -71,7 +71,7 @@ void Model::PutFound(const FoundUrl& url, const Moment& moment) {
 
 void Model::PutIfAbsent(const std::vector<FoundUrl>& urls,
                         const Moment& moment) {
-  // What is found twice in one batch is one find.
+  // A URL that is in a batch twice counts once, with the cash of both.
   std::map<std::string, FoundUrl> merged;
   for (const FoundUrl& url : urls) {
     received += url.cash;
@@ -218,7 +218,7 @@ void Join(std::map<std::string, FoundUrl>& rows, const FoundUrl& url) {
 }  // namespace
 
 void Model::PutTargets(const Settlement& settlement, const Moment& moment) {
-  std::map<std::string, std::vector<FoundUrl>> by_host;  // Those that are new.
+  std::map<std::string, std::vector<FoundUrl>> by_host;  // New URLs only.
   for (const FoundUrl& url : settlement.local) {
     if (pages.contains(url.page.bytes) || IsBlocked(url.page.bytes)) {
       PutFound(url, moment);

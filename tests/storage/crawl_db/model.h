@@ -1,6 +1,6 @@
-// Model is the crawl DB as plainly as it can be said: maps in memory, every
-// verb by the book, no index but what sorting gives. It judges CrawlDb in the
-// property tests. A plain value; copied freely.
+// Model is the simplest crawl DB: maps in memory, every verb as its contract
+// says, no index but the maps' order. The property tests compare CrawlDb with
+// it. A plain value; copied freely.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Page {
   int64_t ready_ms = 0;
   int64_t visited_ms = 0;
   bool taken_out = false;  // By a block, and not put back.
-  // What it was then.
+  // What it was before the block.
   proto::PageState state_before = proto::NEW;
   proto::PagePlace place_before = proto::READY;
   int64_t ready_ms_before = 0;
@@ -38,7 +38,7 @@ struct Segment {
   std::vector<std::string> targets;
 };
 
-// What is being sent with one number.
+// A batch of the outbox that was cut and is being sent.
 struct Batch {
   std::vector<FoundUrl> urls;
   std::vector<std::pair<std::string, Page>> pages;
@@ -76,7 +76,8 @@ struct Model {
 
   void Inject(const std::vector<PageKey>& seeds);
   void PutFound(const FoundUrl& url, const Moment& moment);
-  // By the book: of each host the best, while it and the quota have room.
+  // Lets in the best targets of each host, while the host and the quota have
+  // room.
   void PutTargets(const Settlement& settlement, const Moment& moment);
   void PutIfAbsent(const std::vector<FoundUrl>& urls, const Moment& moment);
   std::vector<std::string> Top(size_t width, size_t per_host) const;
@@ -95,8 +96,8 @@ struct Model {
   void OpenPair(const Peer& to);
   void ClosePair(SiteId to);
   void ReleaseGains();
-  // By the last digit of the page: 0 is this site's, 1 and 2 are of the sites
-  // of that number, and so on.
+  // The owner by the page's last digit modulo 3: 0 is this site (nullopt), 1
+  // and 2 are the sites with these numbers.
   static std::optional<SiteId> OwnerOf(std::string_view page);
   void SweepDeferred();
   void CutPages(SiteId to, const std::vector<HostKey>& hosts, size_t most);
@@ -106,14 +107,14 @@ struct Model {
   void PutMovedRest(const std::string& host, int64_t until);
   void CutOutbox(SiteId site, size_t most);
   void Acknowledge(SiteId site, uint64_t last);
-  // Of three that wait, what was gained before what was found and in key order,
-  // the first stays, the second is `to`'s,
-  // the third this site's own.
+  // Of every three URLs that wait for `from` (gains first, then found URLs,
+  // each in key order), the first stays, the second goes to `to`, the third to
+  // this site.
   void Reroute(SiteId from, SiteId to, const Moment& moment);
   void Receive(const Delivery& delivery, const Moment& moment);
   void Forget(const PageKey& page);
   bool IsBlocked(const std::string& page) const;
-  // How many pages they moved.
+  // Return how many pages they moved.
   int64_t Block(const std::string& domain);
   int64_t Unblock(const std::string& domain);
 

@@ -1,5 +1,5 @@
-// Pages that move from one crawl DB to another: nothing is lost, nothing is
-// there twice, whatever happens in between.
+// Pages that move from one crawl DB to another: none is lost and none is in
+// both, whatever happens in between.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -57,7 +57,7 @@ class MovingTest : public testing::Test {
     ASSERT_TRUE(db.round().SetPhase(proto::UPDATE).ok());
     ASSERT_TRUE(db.round().Close("{}").ok());
   }
-  // What the batch is to who gets it.
+  // The batch as its receiver gets it.
   static Delivery DeliveryOf(const OutboxCut& cut) {
     Delivery delivery;
     delivery.from = kFromTokyo;
@@ -70,7 +70,7 @@ class MovingTest : public testing::Test {
     delivery.complete_for = cut.batch.complete_for();
     return delivery;
   }
-  // All that is being sent arrives, and is acknowledged.
+  // Delivers all batches that are being sent, and acknowledges them.
   void Deliver() {
     const auto cuts = tokyo_->outgoing().Sending(kParis);
     ASSERT_TRUE(cuts.ok());
@@ -143,15 +143,15 @@ TEST_F(MovingTest, ABatchEndsWithTheMostPagesAndTheNextGoesOn) {
   EXPECT_EQ(cut.pages, 3);
   EXPECT_EQ(cut.hosts_done, 1u);
   EXPECT_EQ(tokyo_->moves().CutPages(kToParis, hosts, 7)->sequence, 0u);
-  // By bytes: at least one page, and then no more.
+  // The limit on bytes always allows one page.
   Deliver();
   EXPECT_EQ(paris_->totals().frontier_pages, 10);
   ASSERT_TRUE(paris_->outgoing().OpenPair({kOslo, 1}).ok());
   EXPECT_EQ(paris_->moves().CutPages({kOslo, 1}, hosts, 7, 1)->pages, 1);
 }
 
-// What comes behind the cursor shows that it is not read from there again; it
-// keeps its host, and is found by who looks again.
+// A page is added that the cursor has already passed: the cut does not read it
+// again; its host's record stays because of it, and the next walk finds it.
 TEST_F(MovingTest, WithACursorItGoesOnWhereTheLastCutEnded) {
   std::vector<PageKey> pages;
   for (int i = 0; i < 9; ++i) pages.push_back(PageOf(1, 1, i));
@@ -258,10 +258,10 @@ TEST_F(MovingTest, AHostThatHasOnlyARecordMovesAlone) {
             "tls_expired");
 }
 
-// The peer may be of a later version, or no friend: what is kept must be read
-// again.
-TEST_F(MovingTest, TheNameOfAFailureThatIsNoneOfOursIsDropped) {
-  // Cut anywhere, the last is no UTF-8.
+// The peer may be of a later version, or hostile: records that are stored must
+// be readable.
+TEST_F(MovingTest, AnUnknownNameOfAFailureIsDropped) {
+  // Cut anywhere, the last is not UTF-8.
   for (const std::string& name :
        {std::string(65, 'a'), std::string("Tls Expired"),
         std::string(63, 'a') + "\u00e9"}) {
@@ -305,7 +305,7 @@ TEST_F(MovingTest, OfTwoRecordsOfAHostTheMoreCarefulIsKept) {
 
 // RFC 9309, 2.4: "Crawlers SHOULD NOT use the cached version for more than 24
 // hours".
-TEST_F(MovingTest, ARobotsTxtThatMovesIsNotBelievedForLongerThanADay) {
+TEST_F(MovingTest, ARobotsTxtThatMovesIsNotUsedForLongerThanADay) {
   HostUpdate host{HostOf(PageOf(1, 1, 1)), {}};
   for (const char* origin : {"http://a", "https://a"}) {
     host.record.add_robots()->set_origin(origin);
@@ -339,7 +339,8 @@ TEST_F(MovingTest, WhereBothHaveAPageTheLaterVisitWinsAndCashAdds) {
   EXPECT_EQ(merged.history(), kSeedCash);
   EXPECT_EQ(paris_->totals().frontier_pages, 0);
 
-  // Tokyo hears of it again: never fetched never wins.
+  // Tokyo hears of it again: a page that was never fetched does not replace a
+  // fetched one.
   ASSERT_TRUE(
       tokyo_->incoming().PutIfAbsent({FoundUrl{page, 11}}, {now_}).ok());
   ASSERT_TRUE(tokyo_->moves().CutPages(kToParis, {HostOf(page)}, 10).ok());
@@ -374,7 +375,7 @@ TEST_F(MovingTest, ABatchOfPagesThatComesAgainIsTakenOnce) {
   EXPECT_EQ(paris_->totals().taken_over, kSeedCash);
 }
 
-TEST_F(MovingTest, WhatMovesAndCannotBeIsRefused) {
+TEST_F(MovingTest, MovedPagesAndHostsWithInvalidRecordsAreRefused) {
   const auto refuse = [&](const std::function<void(Delivery&)>& change) {
     Delivery delivery;
     delivery.from = kFromTokyo;
@@ -395,7 +396,7 @@ TEST_F(MovingTest, WhatMovesAndCannotBeIsRefused) {
   refuse([](Delivery& d) {
     d.moved[0].mutable_record()->set_place(static_cast<proto::PagePlace>(9));
   });
-  // What a block would make of it when it ends is looked at, too.
+  // The state to which the end of a block would return it is checked too.
   refuse([](Delivery& d) {
     proto::BeforeBlock& before =
         *d.moved[0].mutable_record()->mutable_before_block();

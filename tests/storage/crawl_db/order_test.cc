@@ -1,5 +1,5 @@
-// The order of the frontier: a property of the crawl DB. What it does to whole
-// rounds is in property_test.cc.
+// The order of the frontier, which a crawl DB keeps for good. Whole rounds in
+// each order are in property_test.cc.
 #include "storage/crawl_db/order.h"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ TEST(OrderTest, BreadthFirstTakesTheShallowPageBeforeTheRichOne) {
                        {kNow})
           .ok());
   EXPECT_THAT(Top(*db, 3), ElementsAre(seed, shallow, deep));
-  // More cash, and a shorter way: it stays where it is.
+  // It is found again with more cash and less depth, and stays where it is.
   ASSERT_TRUE(db->incoming().PutIfAbsent({{deep, 1'000'000, 0}}, {kNow}).ok());
   EXPECT_THAT(Top(*db, 3), ElementsAre(seed, shallow, deep));
   EXPECT_EQ(model::FailedChecks(*db, true), "");
@@ -59,7 +59,7 @@ TEST(OrderTest, RandomOrderHasNothingToDoWithCashOrDepth) {
   EXPECT_EQ(model::FailedChecks(*rich, true), "");
 }
 
-TEST(OrderTest, WithoutAWishTheOrderIsWhatTheDbHas) {
+TEST(OrderTest, WithoutASettingTheDbKeepsItsOrder) {
   TemporaryFolder folder;
   {
     auto db = OpenSmallDb(folder.path(), Order::kRandom);

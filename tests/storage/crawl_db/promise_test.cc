@@ -1,5 +1,5 @@
-// What a verb promises to somebody else outlives a power cut: it is synced when
-// the verb returns, whatever was written before it and by whom.
+// What a verb promises to another process or site outlives a power cut: it is
+// synced when the verb returns, and so are all writes before it.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -22,7 +22,7 @@ constexpr Peer kToParis{kParis, 5}, kFromTokyo{kTokyo, 9};
 
 class PromiseTest : public testing::Test {
  protected:
-  // Does the verb after a write that nobody has synced.
+  // Does the verb after a write that was not synced.
   void Promises(const char* what, const std::function<absl::Status()>& verb) {
     WriteSomething();
     const absl::Status done = verb();
@@ -57,7 +57,7 @@ class PromiseTest : public testing::Test {
   int writes_ = 0;
 };
 
-TEST_F(PromiseTest, WhatIsToldIsOnTheDisk) {
+TEST_F(PromiseTest, WhatOthersAreToldIsOnTheDisk) {
   const PageKey page = PageOf(0, 0, 0), moving = PageOf(1, 0, 0);
   Promises("seeds", [&] {
     return db_->incoming().Inject({page, moving}, now_).status();
@@ -113,7 +113,7 @@ TEST_F(PromiseTest, WhatIsToldIsOnTheDisk) {
   Promises("a page forgotten", [&] { return db_->records().Forget(page); });
 }
 
-// A process that was killed had written, and not lived to sync.
+// An earlier process was killed between its write and its sync.
 TEST_F(PromiseTest, WhatAnEarlierProcessWroteIsSyncedBeforeItIsTold) {
   ASSERT_TRUE(db_->outgoing().OpenPair(kToParis).ok());
   ASSERT_TRUE(db_->incoming().Inject({PageOf(1, 0, 0)}, now_).ok());
@@ -139,7 +139,7 @@ TEST_F(PromiseTest, WhatAnEarlierProcessWroteIsSyncedBeforeItIsTold) {
 }
 
 // Rows can be read a moment before the write that made them returns.
-TEST_F(PromiseTest, ANumberThatIsJustBeingWrittenIsNotToldUnsynced) {
+TEST_F(PromiseTest, ANumberThatIsJustBeingWrittenIsSyncedBeforeItIsTold) {
   ASSERT_TRUE(Receive(1).ok());
   absl::Notification visible;
   std::atomic<bool> told = false;

@@ -1,4 +1,4 @@
-// Random verbs against the model.
+// Random verbs, done to the DB and to the model, leave the same.
 #include <gtest/gtest.h>
 
 #include "tests/storage/crawl_db/random_verbs.h"
@@ -34,11 +34,11 @@ TEST(CrawlDbPropertyTest, RandomVerbsLeaveWhatTheModelSays) {
   RunVerbs(Order::kOpic, 1, 4);
 }
 
-TEST(CrawlDbPropertyTest, SoTheyDoInBreadthFirstOrder) {
+TEST(CrawlDbPropertyTest, RandomVerbsInBreadthFirstOrderDoToo) {
   RunVerbs(Order::kBreadthFirst, 5, 6);
 }
 
-TEST(CrawlDbPropertyTest, SoTheyDoInRandomOrder) {
+TEST(CrawlDbPropertyTest, RandomVerbsInRandomOrderDoToo) {
   RunVerbs(Order::kRandom, 7, 8);
 }
 

@@ -32,7 +32,7 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
-// A clock that the verbs share: a second a verb.
+// The verbs' clock: each verb takes a second.
 absl::Time NowAt(const Step& step) {
   return absl::FromUnixSeconds(1'700'000'000 + step.number);
 }
@@ -206,11 +206,11 @@ std::string RoundVerb(const Step& step, Dice& dice, Model& model, CrawlDb* db) {
   }
 }
 
-// A domain or one of its hosts is blocked, or no longer.
+// Blocks a domain or one of its hosts, or ends a block.
 std::string BlockVerb(Dice& dice, Model& model, CrawlDb* db) {
   std::string domain = fmt::format("d{}.example", dice.Roll(3));
   if (dice.Chance(50)) domain = fmt::format("h{}.{}", dice.Roll(3), domain);
-  // Lifted more often than laid, so that there are pages left to play with.
+  // Ends blocks more often than it begins them, so that pages are left.
   const bool lift = !model.blocked.empty() && dice.Chance(65);
   if (lift)
     domain = dice.Some(
@@ -264,7 +264,7 @@ Delivery DrawDelivery(Dice& dice, absl::Time now, Model& model) {
   Delivery delivery;
   delivery.from = {kSites[dice.Roll(2)], 1 + uint64_t(dice.Roll(2))};
   const std::pair from(delivery.from.site, delivery.from.incarnation);
-  // The next; or it comes again; or one is missing.
+  // The next one; or the last one again; or one after a gap.
   delivery.sequence = model.received_batches[from] + 1;
   if (dice.Chance(15)) --delivery.sequence;
   if (dice.Chance(5)) ++delivery.sequence;
@@ -303,7 +303,7 @@ std::string ReceiveVerb(const Delivery& delivery, const Moment& moment,
              : "Receive says that it has another batch";
 }
 
-// Pages and other things that go to where they belong.
+// Moves pages, deferred URLs and outboxes to where they belong.
 std::string MovingVerb(Dice& dice, SiteId site, Model& model, CrawlDb* db) {
   const Peer peer{site, model.lives[site]};
   switch (dice.Roll(10)) {
@@ -344,7 +344,7 @@ std::string MovingVerb(Dice& dice, SiteId site, Model& model, CrawlDb* db) {
   }
 }
 
-// What passes between sites.
+// Exchanges batches with other sites.
 std::string ExchangeVerb(Dice& dice, SiteId site, const Moment& moment,
                          Model& model, CrawlDb* db) {
   const Peer peer{site, model.lives[site]};
@@ -428,8 +428,8 @@ std::string OtherVerb(const Step& step, Dice& dice, Model& model, CrawlDb* db) {
                 : "";
     }
     case 2: {
-      // The budget for pages; hosts have theirs, which the model does not know,
-      // so it is never short here (a test of its own is).
+      // The limit on pages. Hosts have a limit of their own, which the model
+      // does not have, so it is never reached here (another test does that).
       constexpr int64_t kMost = 1000;
       model.WakeDuePages(ToMillis(now), kMost);
       std::erase_if(model.rests,
@@ -439,7 +439,7 @@ std::string OtherVerb(const Step& step, Dice& dice, Model& model, CrawlDb* db) {
                 : "";
     }
     case 3: {
-      if (dice.Chance(20)) {  // Changes nothing that anybody sees.
+      if (dice.Chance(20)) {  // Changes nothing that the model has.
         if (db == nullptr) return "";
         auto top = db->frontier().Top(1 + dice.Roll(20), 5);
         return Problem("PutAside",

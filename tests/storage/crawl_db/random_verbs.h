@@ -1,7 +1,7 @@
-// Random verbs, drawn so that the crawl DB goes through whole rounds, done to
-// the DB and to the model alike. All randomness comes from a seed and the
-// number of the verb, so that a process that resumes after a kill draws the
-// same verbs.
+// Random verbs, drawn so that the crawl DB goes through whole rounds, and done
+// to both the DB and the model. All randomness comes from a seed and the number
+// of the verb, so that a process that resumes after a kill draws the same
+// verbs.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ PageKey PageOf(int d, int h, int i);
 std::unique_ptr<CrawlDb> OpenSmallDb(const std::string& folder,
                                      std::optional<Order> order = std::nullopt);
 
-// The invariants that do not hold, a line each; empty if all do.
+// The invariants that do not hold, one per line; empty if all do.
 std::string FailedChecks(CrawlDb& db, bool full);
 
 struct Step {

@@ -1,5 +1,5 @@
-// Verify finds what is broken. Each test breaks one thing behind the DB's back,
-// with the store that lies under it.
+// Verify finds what is broken. Each test breaks one thing by writing to the
+// store under the DB.
 #include <gtest/gtest.h>
 
 #include "storage/crawl_db/columns.h"
@@ -25,7 +25,7 @@ class VerifyTest : public testing::Test {
     EXPECT_EQ(model::FailedChecks(*db, /*full=*/true), "");
   }
 
-  // Writes `change` into the DB, with no regard to its rules.
+  // Writes `change` into the store, without the DB's checks.
   void Break(const std::function<void(Store&, Edit&)>& change) {
     auto store = *Store::Open(folder_.path(), {});
     Edit edit;
@@ -33,7 +33,7 @@ class VerifyTest : public testing::Test {
     ASSERT_TRUE(store->Commit(edit).ok());
   }
 
-  // What the check says after the damage: incremental, and full.
+  // What the incremental and the full check say after the damage.
   std::pair<std::string, std::string> Verify() {
     auto db = model::OpenSmallDb(folder_.path());
     std::string changed = model::FailedChecks(*db, false);
@@ -99,7 +99,7 @@ TEST_F(VerifyTest, APageAsideOfAHostThatDoesNotRestIsFound) {
   EXPECT_NE(Verify().second.find("set aside for good"), std::string::npos);
 }
 
-TEST_F(VerifyTest, WhatTheCallerFindsIsLookedAtAgain) {
+TEST_F(VerifyTest, WhatTheCallerReportsIsCheckedAgain) {
   auto db = model::OpenSmallDb(folder_.path());
   ASSERT_TRUE(
       db->incoming().PutIfAbsent({FoundUrl{PageOf(2, 2, 39), 1}}, {now_}).ok());

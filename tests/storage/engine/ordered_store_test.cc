@@ -1,5 +1,5 @@
-// What every OrderedStore promises, asked of each engine; and that the store in
-// memory, which judges crashes, gives what RocksDB gives.
+// What every OrderedStore promises, tested with each engine; and that the store
+// in memory, which the crash tests use, gives what RocksDB gives.
 #include "storage/engine/ordered_store.h"
 
 #include <gmock/gmock.h>
@@ -161,7 +161,7 @@ TEST_P(OrderedStoreTest, ACursorSeesOnlyItsRange) {
   row->Next();
   EXPECT_FALSE(row->Valid());
   EXPECT_TRUE(row->status().ok());
-  row->Seek("bb");  // And back.
+  row->Seek("bb");  // Backwards.
   EXPECT_EQ(row->key(), "bb");
 }
 
@@ -193,7 +193,7 @@ TEST_P(OrderedStoreTest, ASnapshotStaysAsItWas) {
               ElementsAre(std::optional<std::string>("1")));
 }
 
-// Notes what it is told as a line each.
+// Writes down each call as a line.
 class Notes : public Batch::Visitor {
  public:
   void Put(ColumnId column, std::string_view key, std::string_view) override {
@@ -240,7 +240,7 @@ TEST_P(OrderedStoreTest, WhatChangedBetweenTwoSnapshotsIsKnown) {
   ASSERT_TRUE(read.ok()) << read;
   EXPECT_EQ(batches, 1);
   EXPECT_THAT(notes.lines, ElementsAre("p0 a", "d0 b", "r0 c-d", "c1 n+7"));
-  // Nothing happened in no time.
+  // Between a snapshot and itself nothing changed.
   Notes none;
   EXPECT_TRUE(store_
                   ->ForEachChange(until->number(), until->number(), none,
@@ -249,7 +249,7 @@ TEST_P(OrderedStoreTest, WhatChangedBetweenTwoSnapshotsIsKnown) {
   EXPECT_THAT(none.lines, IsEmpty());
 }
 
-TEST_P(OrderedStoreTest, WhoReadsChangesMayStop) {
+TEST_P(OrderedStoreTest, AReaderOfChangesMayStop) {
   const auto since = store_->TakeSnapshot();
   Put(*store_, "a", "");
   Put(*store_, "b", "");
@@ -262,7 +262,7 @@ TEST_P(OrderedStoreTest, WhoReadsChangesMayStop) {
   EXPECT_THAT(notes.lines, ElementsAre("p0 a"));
 }
 
-TEST(PrefixRangeTest, ItsEndIsTheFirstKeyBehindAllOfThePrefix) {
+TEST(PrefixRangeTest, ItsEndIsTheFirstKeyAfterAllOfThePrefix) {
   EXPECT_EQ(PrefixRange("ab").to, "ac");
   EXPECT_EQ(PrefixRange("a\xff").to, "b");
   EXPECT_EQ(PrefixRange("\xff").to, "");

@@ -63,7 +63,7 @@ TEST_F(BackupTest, ARestoredBackupIsTheSameSiteInAnotherLife) {
   EXPECT_EQ(restored->crawl_db().records().identity()->name(), "tokyo");
   EXPECT_NE(restored->crawl_db().records().identity()->incarnation(), 7u);
   EXPECT_EQ(store->crawl_db().records().identity()->incarnation(), 7u);
-  // Both go on.
+  // Both the site and its copy go on crawling.
   CrawlSampleRound(*restored, 100, 5, [] {});
   CrawlSampleRound(*store, 200, 5, [] {});
   EXPECT_EQ(FailedChecks(*restored), "");
@@ -75,8 +75,8 @@ TEST_F(BackupTest, ABackupTakenAtAnyMomentOfACrawlHoldsTheInvariants) {
   CrawlSampleRound(*store, 0, 5, [] {});
   std::atomic<bool> stop = false;
   std::thread crawl([&] {
-    // Not for ever: where a backup takes longer than what it copies takes to
-    // grow (a sanitizer), it would never end.
+    // With a limit: with sanitizers the site may grow faster than a backup
+    // copies it, and then the backup would never end.
     for (int first = 1000; !stop && first < 30'000; first += 20) {
       CrawlSampleRound(*store, first, 20, [] {});
     }
@@ -98,7 +98,7 @@ TEST_F(BackupTest, ABackupTakenAtAnyMomentOfACrawlHoldsTheInvariants) {
 }
 
 // Notes of megabytes lie in files of their own (crawl_db/columns.cc).
-TEST_F(BackupTest, LargeNotesAreInItToo) {
+TEST_F(BackupTest, ABackupHasLargeNotesToo) {
   auto store = Open(In("site"));
   CrawlSampleRound(*store, 0, 5, [] {});
   std::string large;
@@ -130,7 +130,7 @@ TEST_F(BackupTest, ReleasedFilesStayReleasedInTheCopy) {
   EXPECT_EQ(FailedChecks(*Open(In("restored"))), "");
 }
 
-TEST_F(BackupTest, NothingThatIsThereIsWrittenOver) {
+TEST_F(BackupTest, NothingThatExistsIsOverwritten) {
   auto store = Open(In("site"));
   CrawlSample(*store, 2);
   fs::create_directories(In("there/mine"));
@@ -144,7 +144,7 @@ TEST_F(BackupTest, NothingThatIsThereIsWrittenOver) {
   EXPECT_FALSE(fs::exists(In("new")));
 }
 
-TEST_F(BackupTest, WhatABackupThatWasCutOffLeftIsInNobodysWay) {
+TEST_F(BackupTest, LeftoversOfAnInterruptedBackupDoNotPreventTheNext) {
   auto store = Open(In("site"));
   CrawlSample(*store, 2);
   fs::create_directories(In("backup.partial/crawl_db"));
@@ -154,7 +154,7 @@ TEST_F(BackupTest, WhatABackupThatWasCutOffLeftIsInNobodysWay) {
   EXPECT_FALSE(fs::exists(In("backup/.unfinished-gannet-backup")));
 }
 
-TEST_F(BackupTest, SomebodysFolderOfThatNameIsNotDeleted) {
+TEST_F(BackupTest, AForeignFolderOfThatNameIsNotDeleted) {
   auto store = Open(In("site"));
   CrawlSample(*store, 2);
   fs::create_directories(In("backup.partial/crawl_db"));
@@ -186,8 +186,8 @@ TEST_F(BackupTest, ARestoreThatWasCutOffIsMadeAnew) {
   EXPECT_EQ(FailedChecks(*Open(In("new"))), "");
 }
 
-// Killed when the crawl DB was in its place, and the work folder was not yet
-// removed: the site is whole, and may have crawled since.
+// The restore was killed when the crawl DB was in its place and the work folder
+// not yet removed: the site is complete, and may have crawled since.
 TEST_F(BackupTest, ASiteWhoseRestoreWasCutOffAtTheEndIsNotTouchedByAnother) {
   auto store = Open(In("site"));
   CrawlSample(*store, 2);
@@ -204,7 +204,7 @@ TEST_F(BackupTest, ASiteWhoseRestoreWasCutOffAtTheEndIsNotTouchedByAnother) {
   EXPECT_EQ(FailedChecks(*restored), "");
 }
 
-TEST_F(BackupTest, SettingsThatAreKeptElsewhereAreNoPartOfIt) {
+TEST_F(BackupTest, SettingsThatAreKeptElsewhereAreNotCopied) {
   auto store = Open(In("site"));
   CrawlSample(*store, 2);
   fs::create_symlink("/etc/hostname", In("site/site.yaml"));

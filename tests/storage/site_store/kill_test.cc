@@ -1,7 +1,7 @@
 // The process is killed at random moments of the group commit: whatever the
 // moment, the archive and the crawl DB agree on the next start, and nothing
 // that was committed is lost. A binary of its own, because it forks
-// (tests/storage/crawl_db/ kill_test.cc says why).
+// (tests/storage/crawl_db/kill_test.cc says why).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -29,8 +29,8 @@ std::unique_ptr<SiteStore> OpenStore(const std::string& folder) {
   abort();
 }
 
-// Rounds of ten new pages, each a group commit of its own; a byte to `pipe`
-// after each page that is committed.
+// Runs rounds of ten new pages, each page a group commit of its own, and writes
+// a byte to `pipe` after each commit.
 [[noreturn]] void CrawlUntilKilled(const std::string& folder, int pipe) {
   auto store = OpenStore(folder);
   int next = static_cast<int>(store->crawl_db().totals().KnownPages());

@@ -18,8 +18,8 @@ void Must(const absl::Status& status) {
 
 const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
 
-// Injects the seeds and opens a round with whatever there is, up to its fetch
-// phase.
+// Injects the seeds and opens a round with all pages that are ready, up to its
+// fetch phase.
 void OpenSampleRound(CrawlDb& db, const std::vector<PageKey>& seeds) {
   Must(db.incoming().Inject(seeds, kNow).status());
   if (db.round().journal().phase() == proto::NO_ROUND)

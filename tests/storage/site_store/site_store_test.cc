@@ -51,7 +51,7 @@ class SiteStoreTest : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(SiteStoreTest, AFolderWithoutASiteIsNotMadeOneUnasked) {
+TEST_F(SiteStoreTest, ASiteIsMadeInAFolderOnlyIfAskedFor) {
   SiteStoreSettings settings;
   settings.folder = folder_.path();
   const auto store = SiteStore::Open(settings);
@@ -148,8 +148,9 @@ TEST_F(SiteStoreTest, ADamagedArchiveBreaksI2AndThePagesAreNamed) {
   EXPECT_NE(failed.find(")http/page-"), std::string::npos) << failed;
 }
 
-// Opens of one file, told by the kernel. It joins an event with the one before
-// if they are equal: two opens without a close between them count as one.
+// Counts how often a file is opened, by inotify. The kernel merges an event
+// with an equal one before it: two opens without a close between them count as
+// one.
 class OpenCount {
  public:
   explicit OpenCount(const fs::path& file) {
@@ -174,8 +175,8 @@ class OpenCount {
   Fd fd_{inotify_init1(IN_NONBLOCK | IN_CLOEXEC)};
 };
 
-// 'gannet verify' and a peer's 'federation verify' read every page: one of
-// them is load enough.
+// 'gannet verify' and a peer's 'federation verify' read every page, so two at
+// once would be too much load.
 TEST_F(SiteStoreTest, OneVerificationRunsAtATime) {
   auto store = Open();
   CrawlSample(*store, 1000);

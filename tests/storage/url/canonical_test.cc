@@ -49,7 +49,7 @@ TEST(CanonicalTest, HostsThatDnsCannotHoldAreRefused) {
   EXPECT_EQ(Canonical("http://./"), "unresolvable");
   EXPECT_EQ(Canonical("http://a..example/"), "unresolvable");
   EXPECT_EQ(Canonical("http://.a.example/"), "unresolvable");
-  // Without its dots this would turn into an address at the second reading.
+  // Without its dots this would be an address when it is parsed again.
   EXPECT_EQ(Canonical("http://0x1../"), "unresolvable");
   const std::string label(63, 'a');
   EXPECT_EQ(Canonical("http://" + label + ".example/"),
@@ -65,7 +65,7 @@ TEST(CanonicalTest, EscapesAreUpperCaseAndOnlyWhereNeeded) {
             "http://a.example/~A-%2F%3A?_=%2B");
 }
 
-// Servers see what a browser sends them.
+// Browsers send it like this, too.
 TEST(CanonicalTest, PercentSignThatStartsNoEscapeStays) {
   for (const char* url :
        {"http://a.example/foo%", "http://a.example/100%?%GH",
@@ -87,7 +87,7 @@ TEST(CanonicalTest, DecodingBehindAPercentSignMakesNoEscape) {
   EXPECT_EQ(Canonical("http://a.example/%2%35"), "http://a.example/%2%35");
   EXPECT_EQ(Canonical("http://a.example/%%7e%67"), "http://a.example/%~g");
   EXPECT_EQ(Canonical("http://a.example/%4%67"), "http://a.example/%4g");
-  // A dot segment is none that only decoding would make.
+  // What only decoding would turn into a dot segment is not one.
   EXPECT_EQ(Canonical("http://a.example/b/%2%65"), "http://a.example/b/%2%65");
 }
 

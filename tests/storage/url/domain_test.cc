@@ -15,7 +15,7 @@
 namespace gannet::storage {
 namespace {
 
-// As the crawler would see the name: as the host of a URL.
+// The name as the crawler sees it: as the host of a URL.
 std::string HostOf(const std::string& name) {
   Url url;
   return Url::Parse("http://" + name + "/", nullptr, url) == UrlOutcome::kOk
@@ -25,7 +25,7 @@ std::string HostOf(const std::string& name) {
 
 TEST(DomainTest, EveryCheckOfThePublicSuffixListHolds) {
   GANNET_READ_OR_SKIP(text, "psl/test_psl.txt");
-  // Lines that are commented out do not start with the call.
+  // The pattern skips lines that are commented out.
   const RE2 check(R"((?m)^\s*checkPublicSuffix\('([^']*)', (null|'[^']*')\);)");
   re2::StringPiece rest(text);
   int checks = 0;
@@ -35,7 +35,7 @@ TEST(DomainTest, EveryCheckOfThePublicSuffixListHolds) {
     const std::string host = HostOf(name);
     const std::string expected =
         domain == "null" ? domain : HostOf(domain.substr(1, domain.size() - 2));
-    // A leading dot is no host of ours, but must not find a domain either.
+    // No URL's host begins with a dot, but such a name must not have a domain.
     EXPECT_EQ(RegistrableDomainIfAny(host).value_or("null"), expected) << name;
   }
   EXPECT_GE(checks, 70);
@@ -93,7 +93,7 @@ TEST(DomainTest, ThreadsMayAskAtOnce) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// On disk: if this fails, every crawl DB would have to be rewritten.
+// Buckets are on disk: if this fails, every crawl DB must be rewritten.
 TEST(DomainTest, BucketsAreTheOnesOnDisk) {
   EXPECT_EQ(DomainBucket(""), 0x2D);
   EXPECT_EQ(DomainBucket("example.com"), 0x8B);

@@ -195,7 +195,8 @@ TEST(UrlFilterTest, BadSettingsAreNamed) {
   EXPECT_THAT(ErrorOf(rules), HasSubstr("neither http nor https"));
 }
 
-// Some 700,000 instructions: they fit, and leave too little for a search.
+// They compile to some 700,000 instructions, which fit into the memory, but
+// leave too little of it for a search.
 TEST(UrlFilterTest, RegexesTooLargeToSearchAreRefused) {
   UrlFilterRules rules;
   for (int i = 0; i < 800; ++i) {

@@ -1,6 +1,6 @@
-// International host names against the web platform's data (toascii.json, which
-// must pass but for the deviations listed here, and IdnaTestV2.json, Unicode's
-// own, of which a share is required).
+// International host names against the data of web-platform-tests:
+// toascii.json, of which all cases but the deviations listed here must pass;
+// and Unicode's own IdnaTestV2.json, of which a share must pass.
 #include "storage/url/idna.h"
 
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@ using nlohmann::json;
 // Input -> why we answer differently.
 const std::map<std::string, std::string> kDeviations = {};
 
-// As the web platform's tests do: through a URL, where the host's forbidden
-// code points count too.
+// Our answer, through a URL as in web-platform-tests, so that the host's
+// forbidden code points count too.
 std::string Ours(const std::string& input) {
   Url url;
   if (Url::Parse("https://" + input + "/x", nullptr, url) != UrlOutcome::kOk ||
@@ -78,8 +78,8 @@ TEST(IdnaTest, NearlyAllOfUnicodesOwnCasesAgree) {
   std::printf("%d of %d agree; %d refused, %d accepted, %d other names\n",
               agree, cases, refused, accepted, wrong_name);
   EXPECT_GE(agree * 1000, cases * 994);
-  // To refuse a name that exists loses a host; to accept one under a wrong name
-  // or against the rules would be worse.
+  // Refusing a valid name only loses a host; accepting a name that is invalid
+  // or becomes another would be worse, so none may be.
   EXPECT_EQ(accepted, 0);
   EXPECT_EQ(wrong_name, 0);
 }

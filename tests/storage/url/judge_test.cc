@@ -1,6 +1,6 @@
 // The fast parser and canonicaliser against the slow, obvious ones
-// (reference_url.h): on all short strings over an alphabet of troublemakers,
-// and on random longer ones.
+// (reference_url.h): on all short strings over an alphabet of difficult
+// characters, and on random longer ones.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -80,7 +80,8 @@ class Judge {
     }
   }
 
-  // Canonical form is a fixed point, with parts that fit, and SURT leads back.
+  // Checks that the canonical form is its own canonical form, that its parts
+  // fit together, and that its SURT key gives it back.
   void CheckCanonical(std::string_view input) {
     if (canonicaliser_.Canonicalise(url_.href(), nullptr, again_) !=
             UrlOutcome::kOk ||

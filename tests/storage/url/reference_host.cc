@@ -97,7 +97,7 @@ std::optional<std::string> Ipv4(const std::string& host) {
   return text;
 }
 
-// The standard's IPv6 parser, pointer and all.
+// The standard's IPv6 parser, step by step.
 std::optional<std::string> Ipv6(const std::string& in) {
   unsigned address[8] = {};
   int piece = 0, compress = -1;
@@ -201,11 +201,12 @@ std::optional<std::string> Ipv6(const std::string& in) {
   return out + "]";
 }
 
-// RFC 3986, 6.2.2, on one piece without delimiters. What decoding would make
-// an escape of, with the bytes before it, stays encoded.
+// RFC 3986, 6.2.2, on one piece without delimiters. A byte stays encoded if,
+// decoded, it would form an escape with the bytes before it.
 std::string Normalise(const std::string& text) {
   std::string out;
-  int since_lone = 3;  // How many bytes, all of them hex digits; 3: no matter.
+  // How many hex digits follow the last lone '%'; 3: it does not matter.
+  int since_lone = 3;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '%') {
       out += text[i];
@@ -233,7 +234,7 @@ std::string Normalise(const std::string& text) {
   return out;
 }
 
-// The test's own short list: what the default rules certainly remove.
+// A short list of parameters that the default rules certainly remove.
 bool IsTracking(const std::string& parameter) {
   const std::string name = Lower(parameter.substr(0, parameter.find('=')));
   return name.substr(0, 4) == "utm_" || name == "phpsessid" ||

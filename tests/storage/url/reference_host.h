@@ -1,5 +1,5 @@
-// The host half of the judge (reference_url.h): the URL Standard's host, IPv4
-// and IPv6 parsers, and the canonical form by split and join.
+// The part of reference_url.h that concerns hosts: the URL Standard's host,
+// IPv4 and IPv6 parsers, and the canonical form by split and join.
 #pragma once
 
 #include <optional>

@@ -121,7 +121,7 @@ std::u32string RefDecode(std::string_view bytes) {
       lower = 0x80;
       upper = 0xBF;
       out += 0xFFFD;
-      --i;  // Restore the byte to the stream.
+      --i;  // The byte is read again ("restore" in the standard).
       continue;
     }
     lower = 0x80;
@@ -357,7 +357,7 @@ RefOutcome RefParse(std::string_view bytes, const RefUrl* base, RefUrl& url) {
         if (c != kEof) *url.fragment += Encode(c, InFragmentSet);
         break;
     }
-    // A state that stepped back from the end must see the end again.
+    // A state that has decreased the pointer at the end must see the end again.
     if (pointer != static_cast<size_t>(-1) && pointer >= input.size() &&
         c == kEof) {
       return RefOutcome::kOk;

@@ -1,9 +1,9 @@
-// The judge of storage/url: the URL Standard's basic URL parser, transcribed
-// state by state, on code points, with none of the short cuts of the real one;
-// and the canonical form written with split and join. Slow and obvious on
-// purpose. Two things are shared with the real parser: the table-free UTF-8
-// decoding below is its own, but international domains go to the same
-// AppendDomainToAscii, which the web platform's IDNA data judges.
+// What storage/url is compared with: the URL Standard's basic URL parser,
+// transcribed state by state, on code points, with none of the short cuts of
+// the real one; and the canonical form written with split and join. Slow and
+// obvious on purpose. It shares one function with the real parser:
+// international domains go to the same AppendDomainToAscii, which idna_test.cc
+// checks with the data of web-platform-tests.
 #pragma once
 
 #include <optional>
@@ -27,8 +27,7 @@ enum class RefOutcome { kOk, kFailure, kOtherScheme };
 // `base` is null or http(s).
 RefOutcome RefParse(std::string_view input, const RefUrl* base, RefUrl& url);
 
-// The canonical form by the default rules; nothing if the host is not fit for
-// DNS.
+// The canonical form by the default rules; nullopt if DNS cannot hold the host.
 std::optional<std::string> RefCanonical(const RefUrl& url);
 
 // UTF-8 with replacement, by the Encoding Standard's decoder.

@@ -44,7 +44,7 @@ TEST(SurtTest, AReaderReadsKeyAfterKeyWhateverCameBefore) {
   EXPECT_EQ(url.href(), "http://b.com/");
 }
 
-// Slow and obvious: the URL of a key is the one that has this key.
+// Reads a key the slow, obvious way: its URL is the one that has this key.
 std::optional<std::string> ReadSlowly(std::string_view surt) {
   const std::string_view host = SurtHost(surt);
   const std::string_view rest = surt.substr(host.size());
@@ -60,7 +60,7 @@ std::optional<std::string> ReadSlowly(std::string_view surt) {
 }
 
 TEST(SurtTest, AReaderThatRemembersTheOriginReadsAsOneThatDoesNot) {
-  const std::vector<std::string> origins = {"",  // Nothing before the path.
+  const std::vector<std::string> origins = {"",  // No origin, only a path.
                                             "com,example,)http",
                                             "com,example,)https",
                                             "com,example,)http:80",
@@ -117,7 +117,7 @@ TEST(SurtTest, WhatIsNotAKeyIsRefused) {
        {"", ")", ",)", "a,)", "a,)http", "a,)ftp/", "a)http/", "com,example/",
         "/", "/a", "//a", "//aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "a%2Fb,)http/",
         "a%2,)http/", ",)http/",
-        // URLs could be made of these, but the URLs have other keys.
+        // URLs could be made from these, but those URLs have other keys.
         "a/b,c,)http/", "a@b,)http/", "COM,a,)http/", "a,)http:80/",
         "a,)http:/", "a,)http/..", "a,)http/#b", "a.b,)http/",
         "1,0,0,127,)http/", "::1,)http/"}) {

@@ -1,7 +1,7 @@
 // What a link costs: parse and canonical form, then key and domain as well. The
 // links are of the kinds, lengths and proportions seen on pages (median 70
 // bytes for absolute ones); each run goes through all of them in turn, so that
-// no branch predictor learns a single URL by heart.
+// the branch predictor cannot learn a single URL.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -149,7 +149,7 @@ void BM_Filter(benchmark::State& state) {
 }
 BENCHMARK(BM_Filter);
 
-// Hosts the cache has not seen (they come round after 5,000 others).
+// Hosts that the cache no longer has, since they repeat after 5,000 others.
 void BM_DomainOfNewHosts(benchmark::State& state) {
   std::vector<std::string> hosts;
   for (int i = 0; i < 5000; ++i) {

@@ -1,5 +1,5 @@
-// What the web platform's data does not say about Url: the outcomes that
-// filters count, reuse of memory, and hostile input.
+// What web-platform-tests do not test of Url: the outcomes that filters count,
+// reuse of memory, and hostile input.
 #include "storage/url/url.h"
 
 #include <gtest/gtest.h>
@@ -102,9 +102,10 @@ TEST(UrlTest, InputBeyondTheLimitIsRefusedUnread) {
   EXPECT_EQ(OutcomeOf(input), UrlOutcome::kTooLong);
 }
 
-// Hostile pages: whatever is repeated, time must grow with the length and not
-// with its square. A quadratic step would take minutes on these megabytes; the
-// bound is some fifty times what is needed, for slow machines and sanitizers.
+// On hostile pages, time must grow with the length and not with its square,
+// whatever is repeated. A quadratic step would take minutes on these megabytes;
+// the limit is some fifty times what is needed, for slow machines and
+// sanitizers.
 TEST(UrlTest, MegabytesOfAnythingTakeLinearTime) {
   const char* const pieces[] = {"/",
                                 "//",
@@ -144,7 +145,7 @@ TEST(UrlTest, MegabytesOfAnythingTakeLinearTime) {
                                 ")"};
   const Url base = Url::Parse("http://u:p@h.example/a/b/c?d").value();
   const Canonicaliser canonicaliser;
-  const std::clock_t start = std::clock();  // Of this process only.
+  const std::clock_t start = std::clock();  // CPU time of this process.
   Url url;
   std::string surt;
   for (const std::string piece : pieces) {

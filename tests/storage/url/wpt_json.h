@@ -1,4 +1,4 @@
-// Reads the web platform's JSON, some of whose strings are not Unicode.
+// Reads the JSON of web-platform-tests, some of whose strings are not Unicode.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,9 +7,9 @@
 
 namespace gannet::storage {
 
-// Strings of the data that hold lone surrogates cannot be UTF-8: a page's bytes
-// never hold one either. The JSON reader refuses the whole file for them, so
-// they become U+FFFD first, which is what browsers turn them into.
+// The JSON reader refuses the whole file if a string has a lone surrogate,
+// which UTF-8 cannot hold (so pages never have one). So these are replaced by
+// U+FFFD first, as browsers do.
 inline std::string ReplaceLoneSurrogates(std::string text) {
   const auto hex4 = [&text](size_t i) -> std::optional<unsigned> {
     if (i + 6 > text.size() || text[i] != '\\' || text[i + 1] != 'u') {

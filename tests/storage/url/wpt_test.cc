@@ -1,7 +1,7 @@
-// The web platform's own tests of URLs: every case that concerns http or https
-// must come out as browsers have it, but for the deviations listed here, each
-// with its reason. A deviation that no longer deviates fails too: the list only
-// tells the truth if it is checked from both sides.
+// The URL cases of web-platform-tests: every case that concerns http or https
+// must come out as in browsers, except the deviations listed here, each with
+// its reason. A listed case that no longer deviates fails too, so that the list
+// stays true.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -25,7 +25,7 @@ bool IsHttp(const std::string& protocol) {
   return protocol == "http:" || protocol == "https:";
 }
 
-// What differs between `url` and the browser's parts; empty if nothing.
+// How `url` differs from the parts that browsers give; empty if it does not.
 std::string Difference(const json& expected, const Url& url) {
   std::string wrong;
   const auto check = [&](const char* part, const std::string& ours) {
@@ -50,7 +50,7 @@ std::string Difference(const json& expected, const Url& url) {
   return wrong;
 }
 
-// Nothing if the case is not ours to judge; else what is wrong, or "".
+// nullopt if the case does not concern us; else what is wrong, or "".
 std::optional<std::string> Judge(const json& c) {
   const std::string input = c["input"];
   const bool has_base = c.contains("base") && c["base"].is_string();
@@ -65,8 +65,8 @@ std::optional<std::string> Judge(const json& c) {
   const UrlOutcome outcome =
       Url::Parse(input, http_base ? &base : nullptr, url);
   if (failure) {
-    // With a base of another scheme a relative input is not ours, but we must
-    // still not take it for a URL.
+    // A relative input with a base of another scheme does not concern us, but
+    // it must not be parsed as a URL.
     return outcome == UrlOutcome::kOk ? "parsed as " + url.href() : "";
   }
   if (IsHttp(c["protocol"])) {
@@ -75,7 +75,7 @@ std::optional<std::string> Judge(const json& c) {
     }
     return Difference(c, url);
   }
-  // Another scheme. If the scheme is the base's, the input need not name it.
+  // Another scheme, which the input may leave out if it is the base's.
   if (has_base && !http_base) return std::nullopt;
   if (outcome != UrlOutcome::kOtherScheme) {
     return "not seen as another scheme but as " +
