@@ -5,7 +5,6 @@
 #include <thread>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "federation/member/membership.h"
 #include "federation/member/move_estimate.h"
 #include "federation/ownership/ownership.h"
@@ -68,7 +67,7 @@ absl::StatusOr<storage::Check> Membership::CheckOwnership() {
   if (!check.ok() || check->ok) return check;
   // A page of another site may just have come: HandOff::WalkAgain() is called a
   // moment after it was stored.
-  absl::SleepFor(2 * kMoveEvery);
+  clock_.SleepFor(2 * kMoveEvery);
   return LookAtOwnership();
 }
 

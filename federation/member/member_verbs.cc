@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "federation/exchange/greeting.h"
 #include "federation/member/membership.h"
 
@@ -59,7 +58,7 @@ absl::StatusOr<storage::Peer> Membership::CheckCaller(
                         : "not a site's",
                     site->name())));
   }
-  if (absl::Status s = lives_.Hear(greeting, settings_.steady_now()); !s.ok()) {
+  if (absl::Status s = lives_.Hear(greeting, clock_.SteadyNow()); !s.ok()) {
     return Refuse(s);
   }
   if (const auto neighbour = NeighbourOf(greeting.site())) {
@@ -204,7 +203,7 @@ absl::Status Membership::CheckOnlyLife(const peers::JoinRequest& request) {
     peers::Greeting greeting;
     greeting.set_site(site.id());
     greeting.set_process(request.process());
-    return lives_.Hear(greeting, settings_.steady_now());
+    return lives_.Hear(greeting, clock_.SteadyNow());
   }
   return absl::OkStatus();
 }

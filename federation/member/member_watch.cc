@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "federation/exchange/greeting.h"
 #include "federation/member/membership.h"
 #include "federation/member/random64.h"
@@ -60,7 +59,7 @@ void Membership::Move() {
     }
     storage::MutexLock lock(&mu_);
     if (is_ending_) return;
-    if (!is_busy) changed_.WaitFor(&mu_, kMoveEvery);
+    if (!is_busy) clock_.WaitFor(changed_, &mu_, kMoveEvery);
     if (is_ending_) return;
   }
 }
@@ -96,7 +95,7 @@ void Membership::Watch() {
     }
     if (view == nullptr) {
       storage::MutexLock lock(&mu_);
-      if (!is_ending_) changed_.WaitFor(&mu_, kWatchEvery);
+      if (!is_ending_) clock_.WaitFor(changed_, &mu_, kWatchEvery);
     } else {
       (void)maps_.Await(view, kWatchEvery);
     }
@@ -159,10 +158,10 @@ void Membership::JoinIfNeeded() {
     next_join_ = absl::InfinitePast();
     return;
   }
-  if (settings_.steady_now() < next_join_) return;
+  if (clock_.SteadyNow() < next_join_) return;
   const absl::Status status = JoinNow();
   SetError(status.ok() ? "" : WhyNotIn(status));
-  next_join_ = settings_.steady_now() +
+  next_join_ = clock_.SteadyNow() +
                (IsRefusal(status) ? join_refused_ : join_unheard_).Next();
 }
 
@@ -285,12 +284,12 @@ void Membership::MeetNeighbours(const MapView& view) {
     come[site->id()] = std::make_shared<Neighbour>(
         NeighbourParts{.crawl_db = crawl_db_,
                        .maps = maps_,
+                       .clock = clock_,
                        .greeting = [this] { return Greeting(); },
                        .condition = [this] { return OwnCondition(); },
                        .pump = pump,
                        .beat_every = settings_.beat_every,
-                       .away_after = settings_.away_after,
-                       .steady_now = settings_.steady_now},
+                       .away_after = settings_.away_after},
         *site,
         std::make_shared<PeerClient>(
             settings_.connect(site->address(), site->name()), site->name(),
@@ -395,7 +394,7 @@ void Membership::LookForQuiet(const MapView& view) {
   look[view.self()->id()] = OwnCondition();
   const bool is_quiet = IsQuiet(view.map(), last_look_, look);
   last_look_ = std::move(look);
-  last_look_ended_ = settings_.steady_now();
+  last_look_ended_ = clock_.SteadyNow();
   storage::MutexLock lock(&mu_);
   if (is_quiet && !is_quiet_) {
     quiet_view_ = maps_.view();

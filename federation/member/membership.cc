@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "federation/exchange/greeting.h"
 #include "federation/handoff/fence.h"
 #include "federation/map/file_map.h"
@@ -42,18 +41,22 @@ bool UndoesARemoval(const Map& before, const Map& after,
 Membership::Membership(MembershipSettings settings, storage::CrawlDb& crawl_db,
                        uint64_t incarnation,
                        const storage::Canonicaliser& canonicaliser,
-                       const storage::UrlFilter& filter)
+                       const storage::UrlFilter& filter, storage::Clock& clock)
     : settings_(std::move(settings)),
       crawl_db_(crawl_db),
+      clock_(clock),
       incarnation_(incarnation),
       process_(Random64()),
-      started_(settings_.steady_now()),
+      started_(clock_.SteadyNow()),
       losses_(crawl_db),
-      maps_(settings_.self.name,
-            [this](const Map& map) { return KeepMap(map); }),
+      maps_(
+          settings_.self.name, [this](const Map& map) { return KeepMap(map); },
+          clock),
       receiver_(ReceiverSettings(settings_), crawl_db, maps_, canonicaliser,
-                filter),
-      hand_off_({.steady_now = settings_.steady_now}, crawl_db),
+                filter, clock),
+      hand_off_({.now = [&clock] { return clock.Now(); },
+                 .steady_now = [&clock] { return clock.SteadyNow(); }},
+                crawl_db),
       registrar_(maps_, {.client_of =
                              [this](const proto::MapSite& site) {
                                const auto neighbour = NeighbourOf(site.id());
@@ -64,18 +67,19 @@ Membership::Membership(MembershipSettings settings, storage::CrawlDb& crawl_db,
                          .greeting = [this] { return Greeting(); },
                          .incarnation = [this] { return incarnation_.load(); },
                          .ask_neighbours = [this] { AskNeighbours(); }}) {
-  if (MapIsAFile()) file_ = std::make_unique<FileMap>(settings_.map_file);
+  if (MapIsAFile())
+    file_ = std::make_unique<FileMap>(settings_.map_file, clock);
 }
 
 absl::StatusOr<std::unique_ptr<Membership>> Membership::Start(
     MembershipSettings settings, storage::CrawlDb& crawl_db,
     const storage::Canonicaliser& canonicaliser,
-    const storage::UrlFilter& filter) {
+    const storage::UrlFilter& filter, storage::Clock& clock) {
   const auto identity = crawl_db.records().identity();
   if (!identity.ok()) return identity.status();
-  std::unique_ptr<Membership> made(new Membership(std::move(settings), crawl_db,
-                                                  identity->incarnation(),
-                                                  canonicaliser, filter));
+  std::unique_ptr<Membership> made(
+      new Membership(std::move(settings), crawl_db, identity->incarnation(),
+                     canonicaliser, filter, clock));
   const absl::StatusOr<std::string> map = crawl_db.records().GetNote(kMapNote);
   if (map.ok()) {
     if (absl::Status s = made->maps_.Load(*map); !s.ok()) return s;
@@ -88,7 +92,7 @@ absl::StatusOr<std::unique_ptr<Membership>> Membership::Start(
   // A registrar asks its neighbours before it takes a change, and a change may
   // come at once.
   if (const auto view = made->maps_.view()) made->MeetNeighbours(*view);
-  auto server = PeerServer::Start(made->settings_.server, *made);
+  auto server = PeerServer::Start(made->settings_.server, *made, clock);
   if (!server.ok()) return server.status();
   made->server_ = *std::move(server);
   made->watch_ = std::thread([member = made.get()] { member->Watch(); });
@@ -159,7 +163,7 @@ absl::StatusOr<peers::Greeting> Membership::Greeting() const {
 peers::Condition Membership::OwnCondition() {
   const auto view = maps_.view();
   if (view == nullptr) return {};
-  auto condition = LookAtCondition(crawl_db_, *view, absl::Now());
+  auto condition = LookAtCondition(crawl_db_, *view, clock_.Now());
   if (!condition.ok()) return {};
   const HandOff::Progress moving = hand_off_.progress();
   condition->set_handed_off(moving.handed_off);
@@ -189,7 +193,7 @@ void Membership::AskNeighbours() {
   const bool greets = Greeting().ok();
   for (const auto& [site, neighbour] : neighbours()) {
     const NeighbourSnapshot look = neighbour->Snapshot();
-    const bool is_new = settings_.steady_now() - started_ < absl::Seconds(10);
+    const bool is_new = clock_.SteadyNow() - started_ < absl::Seconds(10);
     if (greets && !look.is_alive && !is_new) continue;
     questions.emplace_back([greets, neighbour = neighbour] {
       (void)(greets ? neighbour->Beat() : neighbour->CatchUp());

@@ -42,6 +42,7 @@
 #include "federation/peers/peer_client.h"
 #include "federation/peers/peer_server.h"
 #include "federation/peers/peer_verbs.h"
+#include "storage/clock.h"
 #include "storage/crawl_db/crawl_db.h"
 #include "storage/mutex.h"
 
@@ -78,7 +79,6 @@ struct MembershipSettings {
   // Checks this site's invariants.
   std::function<absl::StatusOr<std::vector<storage::Check>>(bool full)> verify;
   NoteEvent note;
-  std::function<absl::Time()> steady_now;
 };
 
 // One look at the federation from here.
@@ -115,7 +115,7 @@ class Membership : private PeerVerbs {
   static absl::StatusOr<std::unique_ptr<Membership>> Start(
       MembershipSettings settings, storage::CrawlDb& crawl_db,
       const storage::Canonicaliser& canonicaliser,
-      const storage::UrlFilter& filter);
+      const storage::UrlFilter& filter, storage::Clock& clock);
   ~Membership() override;
 
   const MapHolder& maps() const { return maps_; }
@@ -165,7 +165,7 @@ class Membership : private PeerVerbs {
  private:
   Membership(MembershipSettings settings, storage::CrawlDb& crawl_db,
              uint64_t incarnation, const storage::Canonicaliser& canonicaliser,
-             const storage::UrlFilter& filter);
+             const storage::UrlFilter& filter, storage::Clock& clock);
 
   using Neighbours = std::map<uint32_t, std::shared_ptr<Neighbour>>;
 
@@ -257,6 +257,7 @@ class Membership : private PeerVerbs {
 
   const MembershipSettings settings_;
   storage::CrawlDb& crawl_db_;
+  storage::Clock& clock_;
   std::atomic<uint64_t> incarnation_;
   const uint64_t process_;
   const absl::Time started_;  // Steady.

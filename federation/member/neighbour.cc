@@ -39,12 +39,11 @@ Neighbour::~Neighbour() {
 }
 
 bool Neighbour::Rest(absl::Duration time, bool is_beat) {
-  const absl::Time until = parts_.steady_now() + time;
+  const absl::Time until = parts_.clock.SteadyNow() + time;
   storage::MutexLock lock(&mu_);
-  while (!stop_ && !(is_beat && has_news_)) {
-    const absl::Duration left = until - parts_.steady_now();
-    if (left <= absl::ZeroDuration()) break;
-    changed_.WaitFor(&mu_, left);
+  while (!stop_ && !(is_beat && has_news_) &&
+         parts_.clock.SteadyNow() < until) {
+    parts_.clock.WaitUntil(changed_, &mu_, until);
   }
   if (is_beat) has_news_ = false;
   return stop_;
@@ -72,7 +71,7 @@ absl::Status Neighbour::Beat() {
   *request.mutable_greeting() = *std::move(greeting);
   *request.mutable_condition() = parts_.condition();
   peers::BeatReply reply;
-  const absl::Time asked = parts_.steady_now();
+  const absl::Time asked = parts_.clock.SteadyNow();
   absl::Status status = client_->Beat(request, reply, parts_.beat_at_most);
   if (status.ok()) status = CheckReply(request.greeting(), reply.greeting());
   {
@@ -89,7 +88,7 @@ absl::Status Neighbour::Beat() {
     if (absl::IsPermissionDenied(status)) (void)CatchUp();
     return status;
   }
-  const absl::Time now = parts_.steady_now();
+  const absl::Time now = parts_.clock.SteadyNow();
   bool is_newer = false;
   {
     storage::MutexLock lock(&mu_);
@@ -160,7 +159,7 @@ void Neighbour::PumpLoop() {
 
 void Neighbour::OnHeard(const peers::Greeting& greeting) {
   storage::MutexLock lock(&mu_);
-  heard_ = parts_.steady_now();
+  heard_ = parts_.clock.SteadyNow();
   term_ = greeting.term();
   epoch_ = greeting.epoch();
   const auto view = parts_.maps.view();
@@ -193,7 +192,7 @@ NeighbourSnapshot Neighbour::Snapshot() const {
   look.received_bytes.urls = received_url_bytes_;
   look.received_bytes.pages = received_page_bytes_;
   storage::MutexLock lock(&mu_);
-  look.silent_for = parts_.steady_now() - heard_;
+  look.silent_for = parts_.clock.SteadyNow() - heard_;
   look.is_alive = look.silent_for < parts_.away_after;
   look.answers = answers_;
   look.term = term_;
@@ -202,7 +201,7 @@ NeighbourSnapshot Neighbour::Snapshot() const {
   look.condition_asked = condition_asked_;
   // A refusal from before it went away must not stop this site for ever.
   look.takes_us_for_a_copy =
-      parts_.steady_now() - taken_for_a_copy_ < parts_.away_after;
+      parts_.clock.SteadyNow() - taken_for_a_copy_ < parts_.away_after;
   look.error = beat_error_.empty() ? pump_error_ : beat_error_;
   if (!round_trips_.empty()) {
     std::vector<absl::Duration> sorted = round_trips_;

@@ -18,6 +18,7 @@
 #include "federation/map/map_holder.h"
 #include "federation/peers/peer_client.h"
 #include "proto/peers.pb.h"
+#include "storage/clock.h"
 #include "storage/crawl_db/crawl_db.h"
 #include "storage/mutex.h"
 
@@ -27,6 +28,7 @@ namespace gannet::federation {
 struct NeighbourParts {
   storage::CrawlDb& crawl_db;
   MapHolder& maps;
+  storage::Clock& clock;
   // How this site greets, and how it is doing.
   std::function<absl::StatusOr<peers::Greeting>()> greeting;
   std::function<peers::Condition()> condition;
@@ -35,7 +37,6 @@ struct NeighbourParts {
   absl::Duration beat_at_most = absl::Seconds(3);
   // A site that was not heard of for so long is away.
   absl::Duration away_after = absl::Seconds(10);
-  std::function<absl::Time()> steady_now;
 };
 
 struct NeighbourSnapshot {

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/time/clock.h"
 #include "federation/exchange/sent_urls.h"
 #include "federation/map/file_map.h"
 #include "federation/member/membership.h"
@@ -22,6 +21,7 @@
 #include "sites/agent/federation_messages.h"
 #include "sites/agent/resend.h"
 #include "sites/agent/tls_credentials.h"
+#include "storage/clock.h"
 #include "storage/mutex.h"
 #include "storage/url/domain.h"
 
@@ -171,13 +171,12 @@ absl::Status SiteFederation::Members::Start() {
   absl::Status lost;
   auto loaded = federation::SentUrls::Load(
       {.bytes = config.federation.cache,
-       .now = [] { return absl::Now(); },
        .random =
            [] {
              std::random_device random;
              return uint64_t{random()} << 32 | random();
            }},
-      store.crawl_db(), &lost);
+      store.crawl_db(), storage::SystemClock(), &lost);
   if (!loaded.ok()) return loaded.status();
   if (!lost.ok()) {
     log.Warning("sent_cache_lost", {{"error", std::string(lost.message())}});
@@ -219,14 +218,12 @@ absl::Status SiteFederation::Members::Start() {
         TlsConnect(config.tls, federation::PeerChannelArguments());
   }
   settings.receiver.most_host_pages = config.urls.max_pages_per_host;
-  settings.receiver.now = [] { return absl::Now(); };
   settings.on_map = [this](Membership& member) {
     resend->Begin(member.maps(), member.losses(),
                   [&member] { member.OnForeignPages(); });
   };
   settings.pages_per_second = [this] { return page_rate.Now(); };
   settings.verify = [this](bool full) { return store.Verify(full); };
-  settings.steady_now = jobs::SteadyNow;
   settings.note =
       [this](std::string_view event,
              const std::vector<std::pair<std::string, std::string>>& fields) {
@@ -239,8 +236,9 @@ absl::Status SiteFederation::Members::Start() {
         log.Write(is_bad ? LogLevel::kWarning : LogLevel::kInfo, event,
                   absl::MakeConstSpan(line));
       };
-  auto member = Membership::Start(std::move(settings), store.crawl_db(),
-                                  *canonicaliser, *filter);
+  auto member =
+      Membership::Start(std::move(settings), store.crawl_db(), *canonicaliser,
+                        *filter, storage::SystemClock());
   if (!member.ok()) return member.status();
   membership = *std::move(member);
   return absl::OkStatus();

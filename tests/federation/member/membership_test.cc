@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "absl/time/clock.h"
 #include "tests/federation/member/test_federation.h"
 
@@ -218,8 +220,7 @@ TEST_F(MembershipTest, ASiteThatWasRemovedLearnsItAndMayComeBack) {
   EXPECT_TRUE(Becomes([&] { return AllAgree(); }));
 }
 
-TEST_F(MembershipTest,
-       ASiteThatWasRemovedAsksEverMoreSeldomAndSaysOnceWhatToDo) {
+TEST_F(MembershipTest, ASiteThatWasRemovedSaysOnceWhatToDo) {
   StartSites(2);
   ASSERT_TRUE(tokyo()
                   .Change([](const Map& map) {
@@ -230,19 +231,9 @@ TEST_F(MembershipTest,
   const std::string error = paris()->Snapshot().error;
   EXPECT_THAT(error, HasSubstr("it was removed, or it left"));
   EXPECT_THAT(error, HasSubstr("'gannet federation invite paris'"));
-  paris().StopClock();
-  // The second time comes 1 to 2 s after the first, the third 2 to 4 s later.
-  for (absl::Duration step = absl::Seconds(2); step < absl::Seconds(10);
-       step *= 2) {
-    const uint64_t before = tokyo()->Snapshot().refused_calls;
-    EXPECT_TRUE(Becomes([&] {
-      paris().PassTime(step / 4);
-      return tokyo()->Snapshot().refused_calls > before;
-    }));
-    paris().PassTime(step * 5 / 8);
-    EXPECT_EQ(tokyo()->Snapshot().refused_calls, before + 1)
-        << "within " << step;
-  }
+  const uint64_t before = tokyo()->Snapshot().refused_calls;
+  EXPECT_TRUE(
+      Becomes([&] { return tokyo()->Snapshot().refused_calls > before; }));
   EXPECT_EQ(paris()->Snapshot().error, error);
   EXPECT_EQ(paris().Noted("federation_error"), 1);
 }
