@@ -222,8 +222,8 @@ absl::Status SiteFederation::Members::Start() {
     resend->Begin(member.maps(), member.losses(),
                   [&member] { member.OnForeignPages(); });
   };
-  settings.pages_per_second = [this] { return page_rate.Now(); };
-  settings.verify = [this](bool full) { return store.Verify(full); };
+  settings.answers.pages_per_second = [this] { return page_rate.Now(); };
+  settings.answers.verify = [this](bool full) { return store.Verify(full); };
   settings.note =
       [this](std::string_view event,
              const std::vector<std::pair<std::string, std::string>>& fields) {
@@ -356,18 +356,8 @@ absl::Status SiteFederation::Change(
     return absl::InvalidArgumentError("'add' is for plans only");
   }
   absl::StatusOr<Map> next = absl::UnknownError("");
-  if (request.verb() == "join" && members_->membership->MapIsAFile()) {
-    next = members_->membership->MapWithSelf();
-  } else if (request.verb() == "join") {
-    if (!request.address().empty()) {
-      absl::Status s = federation::CheckPeerAddress(request.address());
-      if (!s.ok()) return s;
-    }
-    if (absl::Status s = members_->membership->JoinNow(request.address());
-        !s.ok()) {
-      return SayOfOthers(s);
-    }
-    next = members_->MapNow();
+  if (request.verb() == "join") {
+    next = members_->membership->Join(request.address());
   } else if (request.verb() == "rules") {
     const proto::MapRules rules = RulesOf(members_->config);
     next = members_->membership->Change(
@@ -395,7 +385,7 @@ absl::Status SiteFederation::Plan(const admin::ChangeFederationRequest& request,
   if (!change.ok()) return change.status();
   const auto now = members_->MapNow();
   if (!now.ok()) return now.status();
-  const auto plan = members_->membership->MakePlan(*change);
+  const auto plan = members_->membership->questions().MakePlan(*change);
   if (!plan.ok()) return plan.status();
   ToMessage(*plan, *now, reply);
   return absl::OkStatus();
@@ -403,7 +393,8 @@ absl::Status SiteFederation::Plan(const admin::ChangeFederationRequest& request,
 
 absl::Status SiteFederation::Verify(const admin::VerifyRequest& request,
                                     admin::Verification& reply) {
-  const auto checks = members_->membership->VerifyAll(request.full());
+  const auto checks =
+      members_->membership->questions().VerifyAll(request.full());
   if (!checks.ok()) return checks.status();
   reply.set_ok(true);
   for (const federation::FederationCheck& check : *checks) {

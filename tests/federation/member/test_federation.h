@@ -98,9 +98,11 @@ class TestSite {
       storage::MutexLock lock(&mu_);
       ++notes_[std::string(event)];
     };
-    settings.beat_every = absl::Milliseconds(100);
-    settings.away_after = absl::Seconds(1);
-    settings.verify = [this](bool full) { return db_->checks().Verify(full); };
+    settings.neighbours.beat_every = absl::Milliseconds(100);
+    settings.neighbours.away_after = absl::Seconds(1);
+    settings.answers.verify = [this](bool full) {
+      return db_->checks().Verify(full);
+    };
     auto member = Membership::Start(std::move(settings), *db_, canonicaliser_,
                                     *filter_, storage::SystemClock());
     ASSERT_TRUE(member.ok()) << member.status();

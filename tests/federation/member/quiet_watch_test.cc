@@ -1,5 +1,5 @@
 // When is a federation quiet?
-#include "federation/member/condition.h"
+#include "federation/member/quiet_watch.h"
 
 #include <gtest/gtest.h>
 
