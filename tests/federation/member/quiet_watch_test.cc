@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "federation/map/map_changes.h"
+#include "tests/simulated_clock.h"
 
 namespace gannet::federation {
 namespace {
@@ -73,6 +74,71 @@ TEST(IsQuietTest, WhilePagesMoveItIsNotQuiet) {
   EXPECT_TRUE(IsQuiet(moving, done, done));
   done[1].set_pages_to_hand_off(1);
   EXPECT_FALSE(IsQuiet(moving, done, done));
+}
+
+// tokyo watches, by what paris' beats bring.
+class QuietWatchTest : public testing::Test {
+ protected:
+  // The watch looks after some time, in which paris has answered or not.
+  bool IsQuietAfter(absl::Duration time, bool has_answered = true) {
+    clock_.Advance(time);
+    if (has_answered) paris_.condition_asked = clock_.SteadyNow();
+    clock_.Advance(absl::Milliseconds(1));
+    watch_.Look(view_, {{2, paris_}});
+    return watch_.IsQuiet(view_);
+  }
+  static NeighbourSnapshot ParisIsIdle() {
+    NeighbourSnapshot paris;
+    paris.is_alive = true;
+    paris.epoch = TwoSites().epoch();
+    paris.condition = Idle().at(2);
+    return paris;
+  }
+
+  SimulatedClock clock_;
+  std::shared_ptr<const MapView> view_ =
+      MapView::Create(TwoSites(), "tokyo").value();
+  NeighbourSnapshot paris_ = ParisIsIdle();
+  peers::Condition tokyo_ = Idle().at(1);
+  QuietWatch watch_{[this] { return tokyo_; }, clock_};
+};
+
+TEST_F(QuietWatchTest, ItIsQuietAfterTwoLooksOfWhichTheSecondBeganLater) {
+  EXPECT_FALSE(IsQuietAfter(absl::Seconds(1)));
+  EXPECT_FALSE(IsQuietAfter(absl::Seconds(1), /*has_answered=*/false));
+  EXPECT_TRUE(IsQuietAfter(absl::Seconds(1)));
+  // It stays so while nobody has said anything new.
+  EXPECT_TRUE(IsQuietAfter(absl::Seconds(1), /*has_answered=*/false));
+}
+
+TEST_F(QuietWatchTest, WorkAnywhereEndsIt) {
+  IsQuietAfter(absl::Seconds(1));
+  ASSERT_TRUE(IsQuietAfter(absl::Seconds(1)));
+  tokyo_.set_is_idle(false);
+  EXPECT_FALSE(IsQuietAfter(absl::Seconds(1)));
+  tokyo_.set_is_idle(true);
+  EXPECT_FALSE(IsQuietAfter(absl::Seconds(1)));
+  EXPECT_TRUE(IsQuietAfter(absl::Seconds(1)));
+  paris_.condition->set_outbox_urls(1);
+  EXPECT_FALSE(IsQuietAfter(absl::Seconds(1)));
+}
+
+TEST_F(QuietWatchTest, ASiteThatIsAwayEndsItAtOnce) {
+  IsQuietAfter(absl::Seconds(1));
+  ASSERT_TRUE(IsQuietAfter(absl::Seconds(1)));
+  paris_.is_alive = false;
+  EXPECT_FALSE(IsQuietAfter(absl::Seconds(1), /*has_answered=*/false));
+}
+
+TEST_F(QuietWatchTest, BeforeAllHaveTheNewMapItIsNotQuiet) {
+  IsQuietAfter(absl::Seconds(1));
+  ASSERT_TRUE(IsQuietAfter(absl::Seconds(1)));
+  view_ = MapView::Create(Pause(TwoSites(), true).value(), "tokyo").value();
+  EXPECT_FALSE(watch_.IsQuiet(view_));
+  EXPECT_FALSE(IsQuietAfter(absl::Seconds(1)));
+  paris_.epoch = view_->map().epoch();
+  IsQuietAfter(absl::Seconds(1));
+  EXPECT_TRUE(IsQuietAfter(absl::Seconds(1)));
 }
 
 }  // namespace
