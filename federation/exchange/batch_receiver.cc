@@ -70,12 +70,14 @@ class Judge {
 BatchReceiver::BatchReceiver(BatchReceiverSettings settings,
                              storage::CrawlDb& crawl_db, const MapHolder& maps,
                              const storage::Canonicaliser& canonicaliser,
-                             const storage::UrlFilter& filter)
+                             const storage::UrlFilter& filter,
+                             storage::Clock& clock)
     : settings_(std::move(settings)),
       crawl_db_(crawl_db),
       maps_(maps),
       canonicaliser_(canonicaliser),
-      filter_(filter) {}
+      filter_(filter),
+      clock_(clock) {}
 
 absl::Status BatchReceiver::CheckOwnRules(const MapView& view) const {
   const absl::Status status = CheckRules(view.map().rules(), settings_.rules);
@@ -152,7 +154,7 @@ absl::StatusOr<storage::Receipt> BatchReceiver::Store(const storage::Peer& from,
   }
   const uint64_t forwarded = delivery->forwarded.size();
   const uint64_t urls = delivery->mine.size() + forwarded;
-  const absl::Time now = settings_.now();
+  const absl::Time now = clock_.Now();
   absl::StatusOr<storage::Receipt> receipt = crawl_db_.incoming().Receive(
       *std::move(delivery), {now, now + settings_.soon});
   if (!receipt.ok()) {

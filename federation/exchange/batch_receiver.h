@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -19,6 +18,7 @@
 #include "federation/exchange/moved_codec.h"
 #include "federation/map/map_holder.h"
 #include "proto/peers.pb.h"
+#include "storage/clock.h"
 #include "storage/crawl_db/crawl_db.h"
 #include "storage/url/canonical.h"
 #include "storage/url/filter.h"
@@ -33,7 +33,6 @@ struct BatchReceiverSettings {
   int64_t most_host_pages = 0;  // fetch.max_pages_per_host.
   // A fetched page that is due within this keeps the cash that it gets.
   absl::Duration soon = absl::Hours(24);
-  std::function<absl::Time()> now;
 };
 
 // A batch as this site reads it, by the current map.
@@ -49,7 +48,7 @@ class BatchReceiver {
   BatchReceiver(BatchReceiverSettings settings, storage::CrawlDb& crawl_db,
                 const MapHolder& maps,
                 const storage::Canonicaliser& canonicaliser,
-                const storage::UrlFilter& filter);
+                const storage::UrlFilter& filter, storage::Clock& clock);
 
   // Opening a batch takes time but no lock: it can be done while the batch
   // before is being written to the disk.
@@ -102,6 +101,7 @@ class BatchReceiver {
   const MapHolder& maps_;
   const storage::Canonicaliser& canonicaliser_;
   const storage::UrlFilter& filter_;
+  storage::Clock& clock_;
   std::atomic<uint64_t> batches_ = 0, repeated_ = 0, refused_ = 0, urls_ = 0,
                         forwarded_ = 0, filtered_ = 0, pages_ = 0, foreign_ = 0;
 };

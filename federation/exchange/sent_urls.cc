@@ -12,15 +12,19 @@ constexpr char kNote[] = "sent_urls";  // On disk.
 
 }  // namespace
 
-SentUrls::SentUrls(SentUrlsSettings settings, storage::CrawlDb& crawl_db)
+SentUrls::SentUrls(SentUrlsSettings settings, storage::CrawlDb& crawl_db,
+                   storage::Clock& clock)
     : settings_(std::move(settings)),
       crawl_db_(crawl_db),
+      clock_(clock),
       cache_(settings_.bytes, settings_.random()),
-      renewed_(settings_.now()) {}
+      renewed_(clock_.Now()) {}
 
 absl::StatusOr<std::unique_ptr<SentUrls>> SentUrls::Load(
-    SentUrlsSettings settings, storage::CrawlDb& crawl_db, absl::Status* lost) {
-  std::unique_ptr<SentUrls> sent(new SentUrls(std::move(settings), crawl_db));
+    SentUrlsSettings settings, storage::CrawlDb& crawl_db,
+    storage::Clock& clock, absl::Status* lost) {
+  std::unique_ptr<SentUrls> sent(
+      new SentUrls(std::move(settings), crawl_db, clock));
   absl::StatusOr<std::string> note = crawl_db.records().GetNote(kNote);
   if (absl::IsNotFound(note.status())) return sent;
   if (!note.ok()) return note.status();
@@ -54,7 +58,7 @@ void SentUrls::Follow(const MapView& view) {
 }
 
 absl::Status SentUrls::Save(bool at_once) {
-  const absl::Time now = settings_.now();
+  const absl::Time now = clock_.Now();
   // A clock that was set back does not stop the renewals for good.
   if (now - renewed_ >= settings_.renew_every || now < renewed_) {
     cache_.Renew(settings_.random());

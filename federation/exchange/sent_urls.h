@@ -16,6 +16,7 @@
 #include "absl/time/time.h"
 #include "federation/exchange/sent_url_cache.h"
 #include "federation/map/map_view.h"
+#include "storage/clock.h"
 #include "storage/crawl_db/crawl_db.h"
 
 namespace gannet::federation {
@@ -27,17 +28,17 @@ struct SentUrlsSettings {
   // have a round every few seconds. After a kill, what was sent since the last
   // save is sent again, which does no harm.
   absl::Duration save_every = absl::Minutes(1);
-  std::function<absl::Time()> now;
   std::function<uint64_t()> random;  // Must not be guessable.
 };
 
 class SentUrls {
  public:
-  // `crawl_db` must outlive this. A cache that cannot be read, or of another
-  // size, is an empty one: `lost` says why (URLs are sent once more, no harm).
+  // `crawl_db` and `clock` must outlive this. A cache that cannot be read, or
+  // of another size, is an empty one: `lost` says why (URLs are sent once more,
+  // no harm).
   static absl::StatusOr<std::unique_ptr<SentUrls>> Load(
       SentUrlsSettings settings, storage::CrawlDb& crawl_db,
-      absl::Status* lost = nullptr);
+      storage::Clock& clock, absl::Status* lost = nullptr);
 
   // What update asks.
   SentUrlCache& cache() { return cache_; }
@@ -52,10 +53,12 @@ class SentUrls {
   absl::Status Save(bool at_once = false);
 
  private:
-  SentUrls(SentUrlsSettings settings, storage::CrawlDb& crawl_db);
+  SentUrls(SentUrlsSettings settings, storage::CrawlDb& crawl_db,
+           storage::Clock& clock);
 
   const SentUrlsSettings settings_;
   storage::CrawlDb& crawl_db_;
+  storage::Clock& clock_;
   SentUrlCache cache_;
   std::map<storage::SiteId, uint64_t> incarnations_;
   absl::Time renewed_;

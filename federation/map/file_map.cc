@@ -4,11 +4,8 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <sstream>
-
-#include "absl/time/clock.h"
 
 namespace gannet::federation {
 namespace {
@@ -61,14 +58,13 @@ absl::Status FileMap::CompareAndSwap(const Map&, const Map&) {
 }
 
 absl::StatusOr<Map> FileMap::Watch(const Map& known, absl::Duration at_most) {
-  using Clock = std::chrono::steady_clock;
-  const auto give_up = Clock::now() + absl::ToChronoMilliseconds(at_most);
+  const absl::Time give_up = clock_.SteadyNow() + at_most;
   for (;;) {
     absl::StatusOr<Map> map = Get();
     if (!map.ok() || IsNewer(*map, known)) return map;
-    const absl::Duration left = absl::FromChrono(give_up - Clock::now());
+    const absl::Duration left = give_up - clock_.SteadyNow();
     if (left <= absl::ZeroDuration()) return map;
-    absl::SleepFor(std::min(left, kLookAgain));
+    clock_.SleepFor(std::min(left, kLookAgain));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "federation/map/map_keeper.h"
+#include "storage/clock.h"
 
 namespace gannet::federation {
 
@@ -16,7 +17,8 @@ absl::StatusOr<Map> MapFromText(const std::string& text);
 
 class FileMap : public MapKeeper {
  public:
-  explicit FileMap(std::string path) : path_(std::move(path)) {}
+  FileMap(std::string path, storage::Clock& clock)
+      : path_(std::move(path)), clock_(clock) {}
 
   absl::StatusOr<Map> Get() override;
   // kFailedPrecondition, always.
@@ -25,6 +27,7 @@ class FileMap : public MapKeeper {
 
  private:
   const std::string path_;
+  storage::Clock& clock_;
 };
 
 }  // namespace gannet::federation

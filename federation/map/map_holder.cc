@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <utility>
 
 namespace gannet::federation {
 
-MapHolder::MapHolder(std::string self, Keep keep)
-    : self_(std::move(self)), keep_(std::move(keep)) {}
+MapHolder::MapHolder(std::string self, Keep keep, storage::Clock& clock)
+    : self_(std::move(self)), keep_(std::move(keep)), clock_(clock) {}
 
 absl::Status MapHolder::Load(const std::string& bytes) {
   Map map;
@@ -55,13 +54,10 @@ absl::Status MapHolder::Offer(const Map& map) {
 
 std::shared_ptr<const MapView> MapHolder::Await(
     const std::shared_ptr<const MapView>& known, absl::Duration at_most) const {
-  using Clock = std::chrono::steady_clock;
-  const auto give_up = Clock::now() + absl::ToChronoMilliseconds(at_most);
+  const absl::Time give_up = clock_.SteadyNow() + at_most;
   storage::MutexLock lock(&mu_);
-  while (view_ == known) {
-    const absl::Duration left = absl::FromChrono(give_up - Clock::now());
-    if (left <= absl::ZeroDuration()) break;
-    changed_.WaitFor(&mu_, left);
+  while (view_ == known && clock_.SteadyNow() < give_up) {
+    clock_.WaitUntil(changed_, &mu_, give_up);
   }
   return view_;
 }

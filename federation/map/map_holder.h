@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "federation/map/map_view.h"
+#include "storage/clock.h"
 #include "storage/mutex.h"
 
 namespace gannet::federation {
@@ -21,8 +22,8 @@ class MapHolder {
   // Puts the map's bytes on the disk, synced.
   using Keep = std::function<absl::Status(const Map&)>;
 
-  // `self` is this site's name.
-  MapHolder(std::string self, Keep keep);
+  // `self` is this site's name. `clock` must outlive this.
+  MapHolder(std::string self, Keep keep, storage::Clock& clock);
 
   // As it was kept, when the site is opened. kDataLoss if it cannot be read.
   absl::Status Load(const std::string& bytes) ABSL_LOCKS_EXCLUDED(mu_);
@@ -45,6 +46,7 @@ class MapHolder {
  private:
   const std::string self_;
   const Keep keep_;
+  storage::Clock& clock_;
   // One map at a time is put on the disk, while others read the one before.
   storage::Mutex offer_mu_;
   mutable storage::Mutex mu_;

@@ -2,9 +2,7 @@
 
 namespace gannet::federation {
 
-absl::StatusOr<Map> ChangeMap(
-    MapKeeper& keeper,
-    const std::function<absl::StatusOr<Map>(const Map&)>& change) {
+absl::StatusOr<Map> ChangeMap(MapKeeper& keeper, const MapChange& change) {
   constexpr int kMostTries = 20;
   for (int i = 0;; ++i) {
     absl::StatusOr<Map> map = keeper.Get();

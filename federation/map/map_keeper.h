@@ -12,6 +12,9 @@
 
 namespace gannet::federation {
 
+// The next map, or why not: map_changes.h.
+using MapChange = std::function<absl::StatusOr<Map>(const Map&)>;
+
 class MapKeeper {
  public:
   virtual ~MapKeeper() = default;
@@ -34,8 +37,6 @@ class MapKeeper {
 // Makes a change, again if another one came first; gives up after a few
 // attempts, for then something else is wrong. A change that changes nothing
 // (the same epoch) writes nothing.
-absl::StatusOr<Map> ChangeMap(
-    MapKeeper& keeper,
-    const std::function<absl::StatusOr<Map>(const Map&)>& change);
+absl::StatusOr<Map> ChangeMap(MapKeeper& keeper, const MapChange& change);
 
 }  // namespace gannet::federation

@@ -16,12 +16,17 @@ constexpr absl::Duration kLongestRest = absl::Seconds(5);
 
 }  // namespace
 
-Neighbour::Neighbour(NeighbourParts parts, const proto::MapSite& site,
+Neighbour::Neighbour(const OwnSite& own,
+                     std::function<peers::Condition()> condition,
+                     const NeighbourSettings& settings,
+                     const proto::MapSite& site,
                      std::shared_ptr<PeerClient> client)
-    : parts_(std::move(parts)),
+    : own_(own),
+      own_condition_(std::move(condition)),
+      settings_(settings),
       site_(site),
       client_(std::move(client)),
-      pump_(parts_.pump, parts_.crawl_db, parts_.maps,
+      pump_(settings_.pump, own_.crawl_db, own_.maps,
             storage::SiteId{site.id()}) {
   beat_thread_ = std::thread([this] { BeatLoop(); });
   pump_thread_ = std::thread([this] { PumpLoop(); });
@@ -39,12 +44,10 @@ Neighbour::~Neighbour() {
 }
 
 bool Neighbour::Rest(absl::Duration time, bool is_beat) {
-  const absl::Time until = parts_.steady_now() + time;
+  const absl::Time until = own_.clock.SteadyNow() + time;
   storage::MutexLock lock(&mu_);
-  while (!stop_ && !(is_beat && has_news_)) {
-    const absl::Duration left = until - parts_.steady_now();
-    if (left <= absl::ZeroDuration()) break;
-    changed_.WaitFor(&mu_, left);
+  while (!stop_ && !(is_beat && has_news_) && own_.clock.SteadyNow() < until) {
+    own_.clock.WaitUntil(changed_, &mu_, until);
   }
   if (is_beat) has_news_ = false;
   return stop_;
@@ -59,21 +62,21 @@ void Neighbour::SetError(std::string Neighbour::*which,
 void Neighbour::BeatLoop() {
   do {
     (void)Beat();
-  } while (!Rest(parts_.beat_every, /*is_beat=*/true));
+  } while (!Rest(settings_.beat_every, /*is_beat=*/true));
 }
 
 absl::Status Neighbour::Beat() {
-  auto greeting = parts_.greeting();
+  auto greeting = own_.Greeting();
   if (!greeting.ok()) {
     SetError(&Neighbour::beat_error_, greeting.status());
     return greeting.status();
   }
   peers::BeatRequest request;
   *request.mutable_greeting() = *std::move(greeting);
-  *request.mutable_condition() = parts_.condition();
+  *request.mutable_condition() = own_condition_();
   peers::BeatReply reply;
-  const absl::Time asked = parts_.steady_now();
-  absl::Status status = client_->Beat(request, reply, parts_.beat_at_most);
+  const absl::Time asked = own_.clock.SteadyNow();
+  absl::Status status = client_->Beat(request, reply, settings_.beat_at_most);
   if (status.ok()) status = CheckReply(request.greeting(), reply.greeting());
   {
     storage::MutexLock lock(&mu_);
@@ -89,7 +92,7 @@ absl::Status Neighbour::Beat() {
     if (absl::IsPermissionDenied(status)) (void)CatchUp();
     return status;
   }
-  const absl::Time now = parts_.steady_now();
+  const absl::Time now = own_.clock.SteadyNow();
   bool is_newer = false;
   {
     storage::MutexLock lock(&mu_);
@@ -104,7 +107,7 @@ absl::Status Neighbour::Beat() {
     }
     if (round_trips_.size() < kRoundTrips) round_trips_.emplace_back();
     round_trips_[next_round_trip_++ % kRoundTrips] = now - asked;
-    const auto view = parts_.maps.view();
+    const auto view = own_.maps.view();
     is_newer = view == nullptr || IsNewer(term_, epoch_, view->map());
   }
   return is_newer ? CatchUp() : absl::OkStatus();
@@ -122,12 +125,12 @@ absl::Status Neighbour::CheckReply(const peers::Greeting& asked,
 
 absl::Status Neighbour::CatchUp() {
   peers::GetMapRequest request;
-  if (auto greeting = parts_.greeting(); greeting.ok()) {
+  if (auto greeting = own_.Greeting(); greeting.ok()) {
     *request.mutable_greeting() = *std::move(greeting);
   }
   peers::MapReply reply;
   absl::Status status = client_->GetMap(request, reply);
-  if (status.ok()) status = parts_.maps.Offer(reply.map());
+  if (status.ok()) status = own_.maps.Offer(reply.map());
   if (!status.ok()) SetError(&Neighbour::beat_error_, status);
   return status;
 }
@@ -136,7 +139,7 @@ void Neighbour::PumpLoop() {
   BackOff rest(kFirstRest, kLongestRest);
   while (!stop_) {
     absl::Status status;
-    const auto view = parts_.maps.view();
+    const auto view = own_.maps.view();
     if (view == nullptr || view->self() == nullptr) {
       status = absl::FailedPreconditionError("this site is not in the map");
     } else {
@@ -160,10 +163,10 @@ void Neighbour::PumpLoop() {
 
 void Neighbour::OnHeard(const peers::Greeting& greeting) {
   storage::MutexLock lock(&mu_);
-  heard_ = parts_.steady_now();
+  heard_ = own_.clock.SteadyNow();
   term_ = greeting.term();
   epoch_ = greeting.epoch();
-  const auto view = parts_.maps.view();
+  const auto view = own_.maps.view();
   if (view != nullptr && !IsNewer(term_, epoch_, view->map())) return;
   has_news_ = true;  // Its beat thread fetches the map.
   changed_.SignalAll();
@@ -193,8 +196,8 @@ NeighbourSnapshot Neighbour::Snapshot() const {
   look.received_bytes.urls = received_url_bytes_;
   look.received_bytes.pages = received_page_bytes_;
   storage::MutexLock lock(&mu_);
-  look.silent_for = parts_.steady_now() - heard_;
-  look.is_alive = look.silent_for < parts_.away_after;
+  look.silent_for = own_.clock.SteadyNow() - heard_;
+  look.is_alive = look.silent_for < settings_.away_after;
   look.answers = answers_;
   look.term = term_;
   look.epoch = epoch_;
@@ -202,7 +205,7 @@ NeighbourSnapshot Neighbour::Snapshot() const {
   look.condition_asked = condition_asked_;
   // A refusal from before it went away must not stop this site for ever.
   look.takes_us_for_a_copy =
-      parts_.steady_now() - taken_for_a_copy_ < parts_.away_after;
+      own_.clock.SteadyNow() - taken_for_a_copy_ < settings_.away_after;
   look.error = beat_error_.empty() ? pump_error_ : beat_error_;
   if (!round_trips_.empty()) {
     std::vector<absl::Duration> sorted = round_trips_;

@@ -7,35 +7,27 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 
-#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "federation/exchange/pump.h"
-#include "federation/map/map_holder.h"
+#include "federation/member/own_site.h"
 #include "federation/peers/peer_client.h"
 #include "proto/peers.pb.h"
-#include "storage/crawl_db/crawl_db.h"
 #include "storage/mutex.h"
 
 namespace gannet::federation {
 
-// What neighbours need of the site that they are neighbours of.
-struct NeighbourParts {
-  storage::CrawlDb& crawl_db;
-  MapHolder& maps;
-  // How this site greets, and how it is doing.
-  std::function<absl::StatusOr<peers::Greeting>()> greeting;
-  std::function<peers::Condition()> condition;
+struct NeighbourSettings {
   PumpSettings pump;
   absl::Duration beat_every = absl::Seconds(1);
   absl::Duration beat_at_most = absl::Seconds(3);
   // A site that was not heard of for so long is away.
   absl::Duration away_after = absl::Seconds(10);
-  std::function<absl::Time()> steady_now;
 };
 
 struct NeighbourSnapshot {
@@ -56,10 +48,14 @@ struct NeighbourSnapshot {
   BatchBytes received_bytes;
 };
 
+using NeighbourSnapshots = std::map<uint32_t, NeighbourSnapshot>;  // By id.
+
 class Neighbour {
  public:
-  // Begins.
-  Neighbour(NeighbourParts parts, const proto::MapSite& site,
+  // Begins. `own` is the site that it is a neighbour of, `condition` how that
+  // is doing.
+  Neighbour(const OwnSite& own, std::function<peers::Condition()> condition,
+            const NeighbourSettings& settings, const proto::MapSite& site,
             std::shared_ptr<PeerClient> client);
   // Ends what is under way.
   ~Neighbour();
@@ -93,7 +89,9 @@ class Neighbour {
   void SetError(std::string Neighbour::*which, const absl::Status& status)
       ABSL_LOCKS_EXCLUDED(mu_);
 
-  const NeighbourParts parts_;
+  const OwnSite own_;
+  const std::function<peers::Condition()> own_condition_;
+  const NeighbourSettings settings_;
   const proto::MapSite site_;
   const std::shared_ptr<PeerClient> client_;
   Pump pump_;

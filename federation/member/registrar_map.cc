@@ -27,9 +27,6 @@ absl::Status Explain(const absl::Status& status) {
 
 }  // namespace
 
-RegistrarMap::RegistrarMap(MapHolder& maps, RegistrarMapParts parts)
-    : maps_(maps), parts_(std::move(parts)) {}
-
 absl::StatusOr<std::shared_ptr<PeerClient>> RegistrarMap::Registrar(
     const MapView& view) {
   const proto::MapSite* site = FindSite(view.map(), view.map().registrar());
@@ -38,45 +35,45 @@ absl::StatusOr<std::shared_ptr<PeerClient>> RegistrarMap::Registrar(
         "the map names no registrar that is in it; 'gannet federation adopt' "
         "at a site makes it the registrar");
   }
-  std::shared_ptr<PeerClient> client = parts_.client_of(*site);
-  if (client == nullptr) {
+  const auto neighbour = neighbours_.Find(site->id());
+  if (neighbour == nullptr) {
     return absl::UnavailableError(
         fmt::format("site '{}' is not known yet", site->name()));
   }
-  return client;
+  return neighbour->shared_client();
 }
 
 absl::StatusOr<Map> RegistrarMap::Get() {
-  std::shared_ptr<const MapView> view = maps_.view();
+  std::shared_ptr<const MapView> view = own_.maps.view();
   if (view == nullptr) return InNoFederation();
   if (IsRegistrar(*view)) {
-    parts_.ask_neighbours();
-    return maps_.view()->map();
+    neighbours_.FetchNewerMap();
+    return own_.maps.view()->map();
   }
   auto registrar = Registrar(*view);
   if (!registrar.ok()) return registrar.status();
   peers::GetMapRequest request;
-  if (auto greeting = parts_.greeting(); greeting.ok()) {
+  if (auto greeting = own_.Greeting(); greeting.ok()) {
     *request.mutable_greeting() = *std::move(greeting);
   }
   peers::MapReply reply;
   if (absl::Status s = (*registrar)->GetMap(request, reply); !s.ok()) {
     return Explain(s);
   }
-  if (absl::Status s = maps_.Offer(reply.map()); !s.ok()) return s;
-  return maps_.view()->map();
+  if (absl::Status s = own_.maps.Offer(reply.map()); !s.ok()) return s;
+  return own_.maps.view()->map();
 }
 
 absl::Status RegistrarMap::CompareAndSwap(const Map& expected,
                                           const Map& next) {
-  std::shared_ptr<const MapView> view = maps_.view();
+  std::shared_ptr<const MapView> view = own_.maps.view();
   if (view == nullptr) return InNoFederation();
   if (IsRegistrar(*view)) {
     return ReplaceMap(expected.term(), expected.epoch(), next).status();
   }
   auto registrar = Registrar(*view);
   if (!registrar.ok()) return registrar.status();
-  auto greeting = parts_.greeting();
+  auto greeting = own_.Greeting();
   if (!greeting.ok()) return greeting.status();
   peers::CompareAndSwapMapRequest request;
   *request.mutable_greeting() = *std::move(greeting);
@@ -88,23 +85,23 @@ absl::Status RegistrarMap::CompareAndSwap(const Map& expected,
       !s.ok()) {
     return Explain(s);
   }
-  return maps_.Offer(reply.map());
+  return own_.maps.Offer(reply.map());
 }
 
 absl::StatusOr<Map> RegistrarMap::Watch(const Map& known,
                                         absl::Duration at_most) {
-  const std::shared_ptr<const MapView> view = maps_.view();
+  const std::shared_ptr<const MapView> view = own_.maps.view();
   if (view == nullptr) return InNoFederation();
   if (IsNewer(view->map(), known)) return view->map();
-  return maps_.Await(view, at_most)->map();
+  return own_.maps.Await(view, at_most)->map();
 }
 
 absl::StatusOr<Map> RegistrarMap::ReplaceMap(uint64_t expected_term,
                                              uint64_t expected_epoch,
                                              const Map& next) {
   storage::MutexLock one_at_a_time(&take_mu_);
-  parts_.ask_neighbours();
-  const std::shared_ptr<const MapView> view = maps_.view();
+  neighbours_.FetchNewerMap();
+  const std::shared_ptr<const MapView> view = own_.maps.view();
   if (view == nullptr) return InNoFederation();
   const Map& map = view->map();
   if (!IsRegistrar(*view)) {
@@ -124,13 +121,13 @@ absl::StatusOr<Map> RegistrarMap::ReplaceMap(uint64_t expected_term,
         "registrar");
   }
   const proto::MapSite* self = FindSite(next, next.registrar());
-  if (self == nullptr || self->incarnation() != parts_.incarnation()) {
+  if (self == nullptr || self->incarnation() != own_.life.incarnation()) {
     return absl::FailedPreconditionError(
         "the registrar was restored, and has to join the federation again "
         "before the map can be changed; it does so by itself, and its status "
         "says what is in the way");
   }
-  if (absl::Status s = maps_.Offer(next); !s.ok()) return s;
+  if (absl::Status s = own_.maps.Offer(next); !s.ok()) return s;
   return next;
 }
 

@@ -5,31 +5,22 @@
 // newer. Thread-safe.
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <string>
 
-#include "federation/map/map_holder.h"
 #include "federation/map/map_keeper.h"
+#include "federation/member/neighbours.h"
+#include "federation/member/own_site.h"
 #include "federation/peers/peer_client.h"
 #include "storage/mutex.h"
 
 namespace gannet::federation {
 
-struct RegistrarMapParts {
-  // Null if it cannot be reached from here.
-  std::function<std::shared_ptr<PeerClient>(const proto::MapSite&)> client_of;
-  std::function<absl::StatusOr<peers::Greeting>()> greeting;
-  std::function<uint64_t()> incarnation;  // This site's.
-  // As the registrar: asks all neighbours whether they know a newer map, and
-  // takes it over. A registrar restored from a backup has an old one.
-  std::function<void()> ask_neighbours;
-};
-
 class RegistrarMap : public MapKeeper {
  public:
-  // `maps` must outlive it.
-  RegistrarMap(MapHolder& maps, RegistrarMapParts parts);
+  // `neighbours` must outlive it. A registrar asks them for a newer map first:
+  // restored from a backup, it has an old one.
+  RegistrarMap(const OwnSite& own, Neighbours& neighbours)
+      : own_(own), neighbours_(neighbours) {}
 
   absl::StatusOr<Map> Get() override;
   absl::Status CompareAndSwap(const Map& expected, const Map& next) override;
@@ -47,8 +38,8 @@ class RegistrarMap : public MapKeeper {
   // kUnavailable, kFailedPrecondition: there is none to be asked.
   absl::StatusOr<std::shared_ptr<PeerClient>> Registrar(const MapView& view);
 
-  MapHolder& maps_;
-  const RegistrarMapParts parts_;
+  const OwnSite own_;
+  Neighbours& neighbours_;
   storage::Mutex take_mu_;  // One change at a time.
 };
 

@@ -27,10 +27,12 @@ class Service final : public peers::Peers::Service {
   using Stream = PutSession::Stream;
 
  public:
-  Service(const PeerServerSettings& settings, PeerVerbs& verbs)
+  Service(const PeerServerSettings& settings, PeerVerbs& verbs,
+          storage::Clock& clock)
       : is_secured_(settings.credentials != nullptr),
         site_name_of_(settings.site_name_of),
-        verbs_(verbs) {}
+        verbs_(verbs),
+        clock_(clock) {}
 
   grpc::Status PutIfAbsent(Context* context, Stream* stream) override {
     peers::PutRequest request;
@@ -47,7 +49,7 @@ class Service final : public peers::Peers::Service {
         turns_.Begin(pair->from.site, [context] { context->TryCancel(); });
     if (!turn.has_value()) return grpc::Status::CANCELLED;
     if (!stream->Write(reply)) return grpc::Status::CANCELLED;
-    PutSession session(verbs_, *pair, reply.last(), *context, *stream);
+    PutSession session(verbs_, *pair, reply.last(), *context, *stream, clock_);
     if (absl::Status s = session.Run(); !s.ok()) return ToGrpc(s);
     return EndOf(context, pair->from);
   }
@@ -111,6 +113,7 @@ class Service final : public peers::Peers::Service {
   const std::function<std::optional<std::string>(std::string_view)>
       site_name_of_;
   PeerVerbs& verbs_;
+  storage::Clock& clock_;
   PutTurns turns_;
   // Calls that read the whole crawl DB run one at a time.
   storage::Mutex long_mu_;
@@ -120,8 +123,9 @@ class Service final : public peers::Peers::Service {
 
 class PeerServer::Members {
  public:
-  Members(const PeerServerSettings& settings, PeerVerbs& verbs)
-      : service_(settings, verbs) {}
+  Members(const PeerServerSettings& settings, PeerVerbs& verbs,
+          storage::Clock& clock)
+      : service_(settings, verbs, clock) {}
 
   absl::Status Start(const PeerServerSettings& settings) {
     grpc::ServerBuilder builder;
@@ -179,8 +183,9 @@ PeerServer::PeerServer(std::unique_ptr<Members> members)
 PeerServer::~PeerServer() { Stop(absl::ZeroDuration()); }
 
 absl::StatusOr<std::unique_ptr<PeerServer>> PeerServer::Start(
-    const PeerServerSettings& settings, PeerVerbs& verbs) {
-  auto members = std::make_unique<Members>(settings, verbs);
+    const PeerServerSettings& settings, PeerVerbs& verbs,
+    storage::Clock& clock) {
+  auto members = std::make_unique<Members>(settings, verbs, clock);
   if (absl::Status s = members->Start(settings); !s.ok()) return s;
   return std::unique_ptr<PeerServer>(new PeerServer(std::move(members)));
 }

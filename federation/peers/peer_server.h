@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "federation/peers/peer_verbs.h"
+#include "storage/clock.h"
 
 namespace gannet::federation {
 
@@ -30,9 +31,11 @@ struct PeerServerSettings {
 
 class PeerServer {
  public:
-  // `verbs` must outlive it. kFailedPrecondition: the address cannot be used.
+  // `verbs` and `clock` must outlive it. kFailedPrecondition: the address
+  // cannot be used.
   static absl::StatusOr<std::unique_ptr<PeerServer>> Start(
-      const PeerServerSettings& settings, PeerVerbs& verbs);
+      const PeerServerSettings& settings, PeerVerbs& verbs,
+      storage::Clock& clock);
   // Stops, if Stop() did not.
   ~PeerServer();
 

@@ -1,6 +1,5 @@
 #include "federation/peers/put_session.h"
 
-#include <chrono>
 #include <thread>
 #include <utility>
 
@@ -13,7 +12,7 @@ namespace {
 // A sender that has not ended the stream so long after a refusal is faulty, of
 // a version that does not know the reply, or does not receive. It is cut off
 // without a status.
-constexpr std::chrono::seconds kTimeToEnd{5};
+constexpr absl::Duration kTimeToEnd = absl::Seconds(5);
 
 }  // namespace
 
@@ -114,11 +113,10 @@ absl::StatusOr<bool> PutSession::StoreArrival(Arrival arrival) {
 
 // A status can be sent only when no thread reads from the stream any more.
 void PutSession::WaitForReader() {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point until = Clock::now() + kTimeToEnd;
+  const absl::Time until = clock_.SteadyNow() + kTimeToEnd;
   storage::MutexLock lock(&mu_);
-  while (is_in_read_ && Clock::now() < until) {
-    changed_.WaitFor(&mu_, absl::FromChrono(until - Clock::now()));
+  while (is_in_read_ && clock_.SteadyNow() < until) {
+    clock_.WaitUntil(changed_, &mu_, until);
   }
   if (is_in_read_) context_.TryCancel();
 }

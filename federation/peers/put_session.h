@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "federation/peers/peer_verbs.h"
 #include "proto/peers.pb.h"
+#include "storage/clock.h"
 #include "storage/mutex.h"
 
 namespace gannet::federation {
@@ -26,11 +27,13 @@ class PutSession {
   // All must outlive this. REQUIRES: the greeting is answered; `last` is what
   // that answer says.
   PutSession(PeerVerbs& verbs, const PutPair& pair, uint64_t last,
-             grpc::ServerContext& context, Stream& stream)
+             grpc::ServerContext& context, Stream& stream,
+             storage::Clock& clock)
       : verbs_(verbs),
         pair_(pair),
         context_(context),
         stream_(stream),
+        clock_(clock),
         last_(last) {}
 
   // Until the sender is done or gone (OK), or something is refused.
@@ -63,6 +66,7 @@ class PutSession {
   const PutPair& pair_;
   grpc::ServerContext& context_;
   Stream& stream_;
+  storage::Clock& clock_;
   uint64_t last_;  // The taker's: the last batch that is on the disk.
 
   storage::Mutex mu_;

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/time/clock.h"
 #include "federation/exchange/sent_urls.h"
 #include "federation/map/file_map.h"
 #include "federation/member/membership.h"
@@ -22,6 +21,7 @@
 #include "sites/agent/federation_messages.h"
 #include "sites/agent/resend.h"
 #include "sites/agent/tls_credentials.h"
+#include "storage/clock.h"
 #include "storage/mutex.h"
 #include "storage/url/domain.h"
 
@@ -138,8 +138,6 @@ class SiteFederation::Members {
     return view->map();
   }
 
-  absl::StatusOr<Map> Join(const std::string& address);
-
   const SiteConfig config;
   storage::SiteStore& store;
   Log& log;
@@ -173,13 +171,12 @@ absl::Status SiteFederation::Members::Start() {
   absl::Status lost;
   auto loaded = federation::SentUrls::Load(
       {.bytes = config.federation.cache,
-       .now = [] { return absl::Now(); },
        .random =
            [] {
              std::random_device random;
              return uint64_t{random()} << 32 | random();
            }},
-      store.crawl_db(), &lost);
+      store.crawl_db(), storage::SystemClock(), &lost);
   if (!loaded.ok()) return loaded.status();
   if (!lost.ok()) {
     log.Warning("sent_cache_lost", {{"error", std::string(lost.message())}});
@@ -221,14 +218,12 @@ absl::Status SiteFederation::Members::Start() {
         TlsConnect(config.tls, federation::PeerChannelArguments());
   }
   settings.receiver.most_host_pages = config.urls.max_pages_per_host;
-  settings.receiver.now = [] { return absl::Now(); };
   settings.on_map = [this](Membership& member) {
     resend->Begin(member.maps(), member.losses(),
                   [&member] { member.OnForeignPages(); });
   };
-  settings.pages_per_second = [this] { return page_rate.Now(); };
-  settings.verify = [this](bool full) { return store.Verify(full); };
-  settings.steady_now = jobs::SteadyNow;
+  settings.answers.pages_per_second = [this] { return page_rate.Now(); };
+  settings.answers.verify = [this](bool full) { return store.Verify(full); };
   settings.note =
       [this](std::string_view event,
              const std::vector<std::pair<std::string, std::string>>& fields) {
@@ -241,22 +236,12 @@ absl::Status SiteFederation::Members::Start() {
         log.Write(is_bad ? LogLevel::kWarning : LogLevel::kInfo, event,
                   absl::MakeConstSpan(line));
       };
-  auto member = Membership::Start(std::move(settings), store.crawl_db(),
-                                  *canonicaliser, *filter);
+  auto member =
+      Membership::Start(std::move(settings), store.crawl_db(), *canonicaliser,
+                        *filter, storage::SystemClock());
   if (!member.ok()) return member.status();
   membership = *std::move(member);
   return absl::OkStatus();
-}
-
-absl::StatusOr<Map> SiteFederation::Members::Join(const std::string& address) {
-  if (membership->MapIsAFile()) return membership->MapWithSelf();
-  if (!address.empty()) {
-    if (absl::Status s = federation::CheckPeerAddress(address); !s.ok()) {
-      return s;
-    }
-  }
-  if (absl::Status s = membership->JoinNow(address); !s.ok()) return s;
-  return MapNow();
 }
 
 SiteFederation::SiteFederation(std::unique_ptr<Members> members)
@@ -374,7 +359,7 @@ absl::Status SiteFederation::Change(
     case Request::kAdd:
       return absl::InvalidArgumentError("'add' is for plans only");
     case Request::kJoin:
-      next = members_->Join(request.join().address());
+      next = membership.Join(request.join().address());
       break;
     case Request::kRules:
       next = membership.Change(
@@ -407,7 +392,7 @@ absl::Status SiteFederation::Plan(const admin::ChangeFederationRequest& request,
   if (!change.ok()) return change.status();
   const auto now = members_->MapNow();
   if (!now.ok()) return now.status();
-  const auto plan = members_->membership->MakePlan(*change);
+  const auto plan = members_->membership->questions().MakePlan(*change);
   if (!plan.ok()) return plan.status();
   ToMessage(*plan, *now, reply);
   return absl::OkStatus();
@@ -415,7 +400,8 @@ absl::Status SiteFederation::Plan(const admin::ChangeFederationRequest& request,
 
 absl::Status SiteFederation::Verify(const admin::VerifyRequest& request,
                                     admin::Verification& reply) {
-  const auto checks = members_->membership->VerifyAll(request.full());
+  const auto checks =
+      members_->membership->questions().VerifyAll(request.full());
   if (!checks.ok()) return checks.status();
   reply.set_ok(true);
   for (const federation::FederationCheck& check : *checks) {

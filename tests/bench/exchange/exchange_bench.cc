@@ -88,10 +88,9 @@ class Receiver : public federation::PutOnlyVerbs {
   Receiver(CrawlDb& db, const MapHolder& maps)
       : db_(db),
         maps_(maps),
-        // The default of a site.
-        receiver_(
-            {.most_host_pages = 1'000'000, .now = [] { return absl::Now(); }},
-            db, maps, canonicaliser_, *filter_) {}
+        // As many as a site has by default.
+        receiver_({.most_host_pages = 1'000'000}, db, maps, canonicaliser_,
+                  *filter_, storage::SystemClock()) {}
 
   absl::StatusOr<federation::PutPair> OpenPut(const federation::Caller&,
                                               const peers::Greeting& greeting,
@@ -133,12 +132,16 @@ class Receiver : public federation::PutOnlyVerbs {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const TemporaryFolder folder;
   const auto db = OpenDb(folder.path(), "receiver", 2);
-  MapHolder maps("receiver", [](const auto&) { return absl::OkStatus(); });
+  MapHolder maps(
+      "receiver", [](const auto&) { return absl::OkStatus(); },
+      storage::SystemClock());
   if (!maps.Offer(TwoSites()).ok()) std::abort();
   Receiver receiver(*db, maps);
   federation::PeerServerSettings settings;
   settings.address = "127.0.0.1:0";
-  auto server = federation::PeerServer::Start(settings, receiver).value();
+  auto server =
+      federation::PeerServer::Start(settings, receiver, storage::SystemClock())
+          .value();
   const int port = server->port();
   if (write(say, &port, sizeof(port)) != sizeof(port)) std::abort();
   for (;;) pause();
@@ -211,7 +214,9 @@ double Compare(const std::vector<FoundUrl>& urls, int port) {
     }
   }
 
-  MapHolder maps("sender", [](const auto&) { return absl::OkStatus(); });
+  MapHolder maps(
+      "sender", [](const auto&) { return absl::OkStatus(); },
+      storage::SystemClock());
   if (!maps.Offer(TwoSites()).ok()) std::abort();
   federation::Pump pump({}, *db, maps, kReceiver);
   federation::PeerClient client(

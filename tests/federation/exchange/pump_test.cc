@@ -15,6 +15,7 @@
 #include "federation/map/map_changes.h"
 #include "federation/ownership/ownership.h"
 #include "storage/url/surt.h"
+#include "tests/simulated_clock.h"
 #include "tests/temporary_folder.h"
 
 namespace gannet::federation {
@@ -47,13 +48,14 @@ struct TestSite {
     identity.set_incarnation(incarnation);
     EXPECT_TRUE(db->records().SetIdentity(identity).ok());
     maps = std::make_unique<MapHolder>(
-        name, [](const Map&) { return absl::OkStatus(); });
+        name, [](const Map&) { return absl::OkStatus(); },
+        storage::SystemClock());
     Restart({});
   }
   void Restart(const proto::MapRules& rules) {
     receiver = std::make_unique<BatchReceiver>(
-        BatchReceiverSettings{.rules = rules, .now = [] { return kNow; }}, *db,
-        *maps, canonicaliser, *filter);
+        BatchReceiverSettings{.rules = rules}, *db, *maps, canonicaliser,
+        *filter, clock);
   }
   std::string FailedChecks() {
     const auto checks = db->checks().Verify(true);
@@ -67,6 +69,7 @@ struct TestSite {
 
   TemporaryFolder folder;
   const std::string name;
+  SimulatedClock clock{kNow};
   storage::Canonicaliser canonicaliser;
   std::unique_ptr<storage::UrlFilter> filter =
       storage::UrlFilter::Create({}).value();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "federation/map/map_changes.h"
+#include "tests/simulated_clock.h"
 #include "tests/temporary_folder.h"
 
 namespace gannet::federation {
@@ -40,9 +41,8 @@ class SentUrlsTest : public testing::Test {
   void Load(size_t bytes = 1 << 16) {
     SentUrlsSettings settings;
     settings.bytes = bytes;
-    settings.now = [this] { return now_; };
     settings.random = [this] { return ++random_; };
-    sent_ = SentUrls::Load(settings, *db_, &lost_).value();
+    sent_ = SentUrls::Load(settings, *db_, clock_, &lost_).value();
   }
   void Follow(const Map& map) {
     sent_->Follow(*MapView::Create(map, "tokyo").value());
@@ -63,7 +63,7 @@ class SentUrlsTest : public testing::Test {
 
   TemporaryFolder folder_;
   std::unique_ptr<storage::CrawlDb> db_;
-  absl::Time now_ = absl::FromUnixSeconds(1'700'000'000);
+  SimulatedClock clock_;
   uint64_t random_ = 1;
   absl::Status lost_;
   Map map_;
@@ -115,17 +115,17 @@ TEST_F(SentUrlsTest, EachDayASixteenthIsForgotten) {
   ASSERT_TRUE(sent_->Save().ok());
   EXPECT_EQ(Known(kParis), 1000);
   for (int hours = 1; hours < 24; ++hours) {
-    now_ += absl::Hours(1);
+    clock_.Advance(absl::Hours(1));
     ASSERT_TRUE(sent_->Save().ok());
     if (hours == 12) Load();  // A restart does not restart the day.
   }
   EXPECT_EQ(Known(kParis), 1000);
-  now_ += absl::Hours(1);
+  clock_.Advance(absl::Hours(1));
   ASSERT_TRUE(sent_->Save().ok());
   EXPECT_NEAR(Known(kParis), 937, 40);
   ASSERT_TRUE(sent_->Save().ok());
   EXPECT_NEAR(Known(kParis), 937, 40);
-  now_ -= absl::Hours(240);
+  clock_.Jump(-absl::Hours(240));
   ASSERT_TRUE(sent_->Save().ok());
   EXPECT_NEAR(Known(kParis), 875, 40);
 }
@@ -134,13 +134,13 @@ TEST_F(SentUrlsTest, SmallRoundsDoNotWriteItAgainAndAgain) {
   Follow(map_);
   ASSERT_TRUE(sent_->Save().ok());
   RememberAll();
-  now_ += absl::Seconds(5);
+  clock_.Advance(absl::Seconds(5));
   ASSERT_TRUE(sent_->Save().ok());
   Load();
   Follow(map_);
   EXPECT_EQ(Known(kParis), 0);  // They would be sent again: harmless.
   RememberAll();
-  now_ += absl::Minutes(1);
+  clock_.Advance(absl::Minutes(1));
   ASSERT_TRUE(sent_->Save().ok());
   Load();
   Follow(map_);

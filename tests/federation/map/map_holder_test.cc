@@ -8,10 +8,10 @@
 #include <fstream>
 #include <thread>
 
-#include "absl/time/clock.h"
 #include "federation/map/file_map.h"
 #include "federation/map/map_changes.h"
 #include "tests/federation/map/sample_maps.h"
+#include "tests/simulated_clock.h"
 #include "tests/temporary_folder.h"
 
 namespace gannet::federation {
@@ -21,10 +21,13 @@ using testing::HasSubstr;
 
 class MapHolderTest : public testing::Test {
  protected:
-  MapHolder holder_{"tokyo", [this](const Map& map) {
+  SimulatedClock clock_;
+  MapHolder holder_{"tokyo",
+                    [this](const Map& map) {
                       kept_.push_back(map.SerializeAsString());
                       return keep_status_;
-                    }};
+                    },
+                    clock_};
   std::vector<std::string> kept_;
   absl::Status keep_status_;
 };
@@ -43,7 +46,8 @@ TEST_F(MapHolderTest, NewerMapsAreKeptBeforeTheyCount) {
   EXPECT_EQ(holder_.view()->map().epoch(), 2);
   EXPECT_EQ(kept_.size(), 3u);
 
-  MapHolder again("tokyo", [](const Map&) { return absl::OkStatus(); });
+  MapHolder again(
+      "tokyo", [](const Map&) { return absl::OkStatus(); }, clock_);
   ASSERT_TRUE(again.Load(kept_.back()).ok());
   EXPECT_EQ(again.view()->map().epoch(), 2);
   EXPECT_TRUE(absl::IsDataLoss(again.Load("nonsense")));
@@ -66,19 +70,30 @@ TEST_F(MapHolderTest, ForeignAndForgedMapsAreRefused) {
 TEST_F(MapHolderTest, WhoWaitsForANewMapIsWoken) {
   ASSERT_TRUE(holder_.Offer(Founded()).ok());
   const auto known = holder_.view();
-  EXPECT_EQ(holder_.Await(known, absl::Milliseconds(5)), known);
   std::thread other([&] {
-    absl::SleepFor(absl::Milliseconds(20));
+    clock_.AwaitWaiters(1);
     EXPECT_TRUE(holder_.Offer(WithParis()).ok());
   });
   EXPECT_EQ(holder_.Await(known, absl::Seconds(20))->map().epoch(), 3);
   other.join();
 }
 
+TEST_F(MapHolderTest, WhoWaitsInVainHasTheMapThatItKnew) {
+  ASSERT_TRUE(holder_.Offer(Founded()).ok());
+  const auto known = holder_.view();
+  std::thread other([&] {
+    clock_.AwaitWaiters(1);
+    clock_.Advance(absl::Seconds(20));
+  });
+  EXPECT_EQ(holder_.Await(known, absl::Seconds(20)), known);
+  other.join();
+}
+
 TEST(FileMapTest, AFileIsReadAndNeverWritten) {
   TemporaryFolder folder;
   const std::string path = folder.path() + "/map.json";
-  FileMap file(path);
+  SimulatedClock clock;
+  FileMap file(path, clock);
   EXPECT_TRUE(absl::IsNotFound(file.Get().status()));
   std::ofstream(path) << MapToText(WithParis());
   EXPECT_EQ(file.Get()->SerializeAsString(), WithParis().SerializeAsString());
@@ -94,8 +109,12 @@ TEST(FileMapTest, AFileThatChangesIsSeen) {
   TemporaryFolder folder;
   const std::string path = folder.path() + "/map.json";
   std::ofstream(path) << MapToText(Founded());
-  FileMap file(path);
-  EXPECT_EQ(file.Watch(Founded(), absl::ZeroDuration())->epoch(), 1);
+  SimulatedClock clock;
+  FileMap file(path, clock);
+  // In vain, but for an hour.
+  const absl::Time before = clock.SteadyNow();
+  EXPECT_EQ(file.Watch(Founded(), absl::Hours(1))->epoch(), 1);
+  EXPECT_EQ(clock.SteadyNow() - before, absl::Hours(1));
   std::ofstream(path + ".new") << MapToText(WithParis());
   std::filesystem::rename(path + ".new", path);
   EXPECT_EQ(file.Watch(Founded(), absl::Seconds(20))->epoch(), 3);

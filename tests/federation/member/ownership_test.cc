@@ -15,7 +15,7 @@ class OwnershipTest : public FederationTest {
  protected:
   // As paris hears of it.
   FederationCheck TokyosCheck() {
-    const auto checks = paris()->VerifyAll(/*full=*/false);
+    const auto checks = paris()->questions().VerifyAll(/*full=*/false);
     if (!checks.ok()) return {{"", false, checks.status().ToString()}, true};
     for (const FederationCheck& check : *checks) {
       if (check.name == "tokyo: I4: owner") return check;

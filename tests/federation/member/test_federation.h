@@ -11,9 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -99,15 +97,14 @@ class TestSite {
     settings.note = [this](std::string_view event, const auto&) {
       storage::MutexLock lock(&mu_);
       ++notes_[std::string(event)];
-      if (event == "federation_error") watch_ = std::this_thread::get_id();
     };
-    settings.beat_every = absl::Milliseconds(100);
-    settings.away_after = absl::Seconds(1);
-    settings.receiver.now = [] { return absl::Now(); };
-    settings.verify = [this](bool full) { return db_->checks().Verify(full); };
-    settings.steady_now = [this] { return Clock(); };
-    auto member =
-        Membership::Start(std::move(settings), *db_, canonicaliser_, *filter_);
+    settings.neighbours.beat_every = absl::Milliseconds(100);
+    settings.neighbours.away_after = absl::Seconds(1);
+    settings.answers.verify = [this](bool full) {
+      return db_->checks().Verify(full);
+    };
+    auto member = Membership::Start(std::move(settings), *db_, canonicaliser_,
+                                    *filter_, storage::SystemClock());
     ASSERT_TRUE(member.ok()) << member.status();
     member_ = *std::move(member);
   }
@@ -141,35 +138,10 @@ class TestSite {
     return notes_[event];
   }
 
-  // From now on its clock stands still, but for PassTime().
-  void StopClock() {
-    storage::MutexLock lock(&mu_);
-    stopped_at_ = absl::Now();
-  }
-  // Returns when the thread that watches the federation has seen it. REQUIRES:
-  // StopClock() was called, and that thread has complained: so it is known.
-  void PassTime(absl::Duration time) {
-    int before = 0;
-    {
-      storage::MutexLock lock(&mu_);
-      *stopped_at_ += time;
-      before = looks_of_watch_;
-    }
-    EXPECT_TRUE(Becomes([&] {
-      storage::MutexLock lock(&mu_);
-      return looks_of_watch_ >= before + 2;  // One may have begun before.
-    }));
-  }
-
   proto::MapRules rules;
   Connect connect;
 
  private:
-  absl::Time Clock() {
-    storage::MutexLock lock(&mu_);
-    if (std::this_thread::get_id() == watch_) ++looks_of_watch_;
-    return stopped_at_.value_or(absl::Now());
-  }
   void Open(const proto::SiteIdentity& identity) {
     storage::CrawlDbSettings settings;
     settings.folder = folder_.path();
@@ -180,9 +152,6 @@ class TestSite {
   const std::string name_, join_, listens_, address_;
   storage::Mutex mu_;
   std::map<std::string, int> notes_ ABSL_GUARDED_BY(mu_);
-  std::optional<absl::Time> stopped_at_ ABSL_GUARDED_BY(mu_);
-  std::thread::id watch_ ABSL_GUARDED_BY(mu_);
-  int looks_of_watch_ ABSL_GUARDED_BY(mu_) = 0;
   TemporaryFolder folder_;
   const storage::Canonicaliser canonicaliser_;
   const std::unique_ptr<storage::UrlFilter> filter_ =

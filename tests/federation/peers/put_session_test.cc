@@ -118,7 +118,9 @@ class PutSessionTest : public testing::Test {
 
   ScriptedSite site_;
   const std::unique_ptr<PeerServer> server_ =
-      PeerServer::Start({.address = "127.0.0.1:0"}, site_).value();
+      PeerServer::Start({.address = "127.0.0.1:0"}, site_,
+                        storage::SystemClock())
+          .value();
   const std::string address_ = "127.0.0.1:" + std::to_string(server_->port());
   PeerClient client_{ConnectInsecurely(address_, ""), "receiver"};
 };

@@ -1,23 +1,30 @@
-// Membership when other sites call: who is let in, and what they get.
+#include "federation/member/peer_service.h"
+
 #include <fmt/format.h>
 
-#include <utility>
+#include <memory>
 
-#include "absl/time/clock.h"
 #include "federation/exchange/greeting.h"
-#include "federation/member/membership.h"
 
 namespace gannet::federation {
+namespace {
+
+absl::Status MapIsAFile() {
+  return absl::FailedPreconditionError(
+      "this federation's map is a file, which the administrator changes");
+}
+
+}  // namespace
 
 // Refuses a call that a site may not make, and counts it for the metrics.
-absl::Status Membership::Refuse(absl::Status status) {
+absl::Status PeerService::Refuse(absl::Status status) {
   ++refused_;
   return status;
 }
 
-absl::StatusOr<storage::Peer> Membership::CheckCaller(
+absl::StatusOr<storage::Peer> PeerService::CheckCaller(
     const Caller& caller, const peers::Greeting& greeting) {
-  std::shared_ptr<const MapView> view = maps_.view();
+  std::shared_ptr<const MapView> view = own_.maps.view();
   if (view == nullptr) {
     return absl::FailedPreconditionError("this site is in no federation (yet)");
   }
@@ -34,14 +41,14 @@ absl::StatusOr<storage::Peer> Membership::CheckCaller(
     // The caller has a newer map. It is fetched from the caller, if this site
     // knows it; a caller that only the newer map has must try again in a
     // moment.
-    const auto neighbour = NeighbourOf(greeting.site());
+    const auto neighbour = neighbours_.Find(greeting.site());
     if (neighbour == nullptr) {
-      for (const auto& [id, other] : neighbours()) other->BeatNow();
+      for (const auto& [id, other] : neighbours_.all()) other->BeatNow();
       return absl::UnavailableError(
           "that site has a newer map, which this one is fetching; try again");
     }
     (void)neighbour->CatchUp();
-    view = maps_.view();
+    view = own_.maps.view();
   }
   absl::StatusOr<storage::Peer> peer = CheckGreeting(*view, greeting);
   if (!peer.ok()) return Refuse(peer.status());
@@ -59,46 +66,46 @@ absl::StatusOr<storage::Peer> Membership::CheckCaller(
                         : "not a site's",
                     site->name())));
   }
-  if (absl::Status s = lives_.Hear(greeting, settings_.steady_now()); !s.ok()) {
+  if (absl::Status s = lives_.Hear(greeting, own_.clock.SteadyNow()); !s.ok()) {
     return Refuse(s);
   }
-  if (const auto neighbour = NeighbourOf(greeting.site())) {
+  if (const auto neighbour = neighbours_.Find(greeting.site())) {
     neighbour->OnHeard(greeting);
   }
   return peer;
 }
 
-absl::StatusOr<PutPair> Membership::OpenPut(const Caller& caller,
-                                            const peers::Greeting& greeting,
-                                            peers::PutReply& reply) {
+absl::StatusOr<PutPair> PeerService::OpenPut(const Caller& caller,
+                                             const peers::Greeting& greeting,
+                                             peers::PutReply& reply) {
   absl::StatusOr<storage::Peer> peer = CheckCaller(caller, greeting);
   if (!peer.ok()) return peer.status();
-  auto own = Greeting();
+  auto own = own_.Greeting();
   if (!own.ok()) return own.status();
   // The receiver would refuse each batch, so do not let the stream begin.
-  if (absl::Status s = receiver_.CheckOwnRules(*maps_.view()); !s.ok()) {
+  if (absl::Status s = receiver_.CheckOwnRules(*own_.maps.view()); !s.ok()) {
     return s;
   }
   *reply.mutable_greeting() = *own;
   reply.set_term(own->term());
   reply.set_epoch(own->epoch());
-  const auto received = crawl_db_.incoming().PromisedPair(*peer);
+  const auto received = own_.crawl_db.incoming().PromisedPair(*peer);
   if (!received.ok()) return received.status();
   reply.set_last(received->last());
   return PutPair{*peer, own->incarnation()};
 }
 
-OpenedBatch Membership::OpenBatch(const PutPair& pair,
-                                  const peers::Batch& batch) {
+OpenedBatch PeerService::OpenBatch(const PutPair& pair,
+                                   const peers::Batch& batch) {
   return receiver_.Open(pair.from, batch);
 }
 
-absl::Status Membership::StoreBatch(const PutPair& pair,
-                                    const peers::Batch& batch,
-                                    OpenedBatch opened,
-                                    peers::PutReply& reply) {
+absl::Status PeerService::StoreBatch(const PutPair& pair,
+                                     const peers::Batch& batch,
+                                     OpenedBatch opened,
+                                     peers::PutReply& reply) {
   const storage::Peer& from = pair.from;
-  const auto neighbour = NeighbourOf(static_cast<uint32_t>(from.site));
+  const auto neighbour = neighbours_.Find(static_cast<uint32_t>(from.site));
   absl::StatusOr<storage::Receipt> receipt =
       receiver_.Store(from, batch, std::move(opened), pair.to_incarnation);
   if (absl::IsAborted(receipt.status()) && neighbour != nullptr) {
@@ -108,10 +115,10 @@ absl::Status Membership::StoreBatch(const PutPair& pair,
                               pair.to_incarnation);
   }
   if (!receipt.ok()) {
-    Note("batch_refused",
-         {{"site", std::to_string(static_cast<uint32_t>(from.site))},
-          {"batch", std::to_string(batch.sequence())},
-          {"error", std::string(receipt.status().message())}});
+    own_.note("batch_refused",
+              {{"site", std::to_string(static_cast<uint32_t>(from.site))},
+               {"batch", std::to_string(batch.sequence())},
+               {"error", std::string(receipt.status().message())}});
     return receipt.status();
   }
   if (neighbour != nullptr) {
@@ -120,44 +127,44 @@ absl::Status Membership::StoreBatch(const PutPair& pair,
         static_cast<uint64_t>(receipt->moved), BytesOf(batch));
   }
   reply.set_last(receipt->last);
-  if (const auto view = maps_.view()) {
+  if (const auto view = own_.maps.view()) {
     reply.set_term(view->map().term());
     reply.set_epoch(view->map().epoch());
   }
   return absl::OkStatus();
 }
 
-void Membership::OnCut(const std::optional<storage::Peer>& from) {
+void PeerService::OnCut(const std::optional<storage::Peer>& from) {
   // A caller that never greeted is a stranger.
   ++(from.has_value() ? cut_streams_ : refused_);
 }
 
-absl::Status Membership::RefuseStream(absl::Status why) {
+absl::Status PeerService::RefuseStream(absl::Status why) {
   return Refuse(std::move(why));
 }
 
-absl::Status Membership::Beat(const Caller& caller,
-                              const peers::BeatRequest& request,
-                              peers::BeatReply& reply) {
+absl::Status PeerService::Beat(const Caller& caller,
+                               const peers::BeatRequest& request,
+                               peers::BeatReply& reply) {
   auto peer = CheckCaller(caller, request.greeting());
   if (!peer.ok()) return peer.status();
-  auto own = Greeting();
+  auto own = own_.Greeting();
   if (!own.ok()) return own.status();
   *reply.mutable_greeting() = *std::move(own);
-  *reply.mutable_condition() = OwnCondition();
+  *reply.mutable_condition() = answers_.Condition();
   return absl::OkStatus();
 }
 
 // Answers every caller with a certificate of this federation: a site that was
 // removed must be able to see that.
-absl::Status Membership::GetMap(const Caller& caller,
-                                const peers::GetMapRequest& request,
-                                peers::MapReply& reply) {
+absl::Status PeerService::GetMap(const Caller& caller,
+                                 const peers::GetMapRequest& request,
+                                 peers::MapReply& reply) {
   if (caller.is_secured && !caller.site_name.has_value()) {
     return Refuse(
         absl::PermissionDeniedError("the certificate is not a site's"));
   }
-  const auto view = maps_.view();
+  const auto view = own_.maps.view();
   if (view == nullptr) {
     return absl::NotFoundError("this site is in no federation (yet)");
   }
@@ -170,17 +177,14 @@ absl::Status Membership::GetMap(const Caller& caller,
   return absl::OkStatus();
 }
 
-absl::Status Membership::CompareAndSwapMap(
+absl::Status PeerService::CompareAndSwapMap(
     const Caller& caller, const peers::CompareAndSwapMapRequest& request,
     peers::MapReply& reply) {
   auto peer = CheckCaller(caller, request.greeting());
   if (!peer.ok()) return peer.status();
-  if (MapIsAFile()) {
-    return absl::FailedPreconditionError(
-        "this federation's map is a file, which the administrator changes");
-  }
-  auto map = registrar_.ReplaceMap(request.expected_term(),
-                                   request.expected_epoch(), request.next());
+  if (registrar_ == nullptr) return MapIsAFile();
+  auto map = registrar_->ReplaceMap(request.expected_term(),
+                                    request.expected_epoch(), request.next());
   if (!map.ok()) return map.status();
   *reply.mutable_map() = *std::move(map);
   return absl::OkStatus();
@@ -188,8 +192,8 @@ absl::Status Membership::CompareAndSwapMap(
 
 // A copy of a living site, also one that was restored, would take that one's
 // place in the map, address and all; and the other would take it back.
-absl::Status Membership::CheckOnlyLife(const peers::JoinRequest& request) {
-  const auto view = maps_.view();
+absl::Status PeerService::CheckOnlyLife(const peers::JoinRequest& request) {
+  const auto view = own_.maps.view();
   if (view == nullptr) return absl::OkStatus();
   if (request.process() == 0) {
     return absl::InvalidArgumentError("the request names no process");
@@ -204,14 +208,14 @@ absl::Status Membership::CheckOnlyLife(const peers::JoinRequest& request) {
     peers::Greeting greeting;
     greeting.set_site(site.id());
     greeting.set_process(request.process());
-    return lives_.Hear(greeting, settings_.steady_now());
+    return lives_.Hear(greeting, own_.clock.SteadyNow());
   }
   return absl::OkStatus();
 }
 
-absl::Status Membership::Join(const Caller& caller,
-                              const peers::JoinRequest& request,
-                              peers::MapReply& reply) {
+absl::Status PeerService::Join(const Caller& caller,
+                               const peers::JoinRequest& request,
+                               peers::MapReply& reply) {
   const proto::MapSite& site = request.site();
   if (caller.is_secured && caller.site_name != site.name()) {
     return Refuse(absl::PermissionDeniedError(fmt::format(
@@ -227,10 +231,7 @@ absl::Status Membership::Join(const Caller& caller,
         request.oldest_protocol(), request.protocol(), kOldestProtocol,
         kProtocol)));
   }
-  if (MapIsAFile()) {
-    return absl::FailedPreconditionError(
-        "this federation's map is a file, which the administrator changes");
-  }
+  if (registrar_ == nullptr) return MapIsAFile();
   if (absl::Status s = CheckOnlyLife(request); !s.ok()) return Refuse(s);
   Applicant applicant;
   applicant.name = site.name();
@@ -239,32 +240,34 @@ absl::Status Membership::Join(const Caller& caller,
   applicant.location = site.location();
   applicant.capacity = site.capacity();
   applicant.rules = request.rules();
-  auto map = ChangeMap(registrar_, [&](const Map& now) {
+  auto map = ChangeMap(*registrar_, [&](const Map& now) {
     return federation::Join(now, applicant, request.replaces());
   });
   if (!map.ok()) return Refuse(map.status());
-  Note("site_joined", {{"site", site.name()}, {"address", site.address()}});
+  own_.note("site_joined",
+            {{"site", site.name()}, {"address", site.address()}});
   *reply.mutable_map() = *std::move(map);
   return absl::OkStatus();
 }
 
-absl::Status Membership::Verify(const Caller& caller,
-                                const peers::VerifyRequest& request,
-                                peers::VerifyReply& reply) {
+absl::Status PeerService::Verify(const Caller& caller,
+                                 const peers::VerifyRequest& request,
+                                 peers::VerifyReply& reply) {
   auto peer = CheckCaller(caller, request.greeting());
   if (!peer.ok()) return peer.status();
-  return VerifySelf(request.full(), reply);
+  auto checks = answers_.Verify(request.full());
+  if (checks.ok()) reply = *std::move(checks);
+  return checks.status();
 }
 
-absl::Status Membership::CountMoves(const Caller& caller,
-                                    const peers::CountMovesRequest& request,
-                                    peers::MoveCounts& reply) {
+absl::Status PeerService::CountMoves(const Caller& caller,
+                                     const peers::CountMovesRequest& request,
+                                     peers::MoveCounts& reply) {
   auto peer = CheckCaller(caller, request.greeting());
   if (!peer.ok()) return peer.status();
-  auto counts = CountOwnMoves(request.next());
-  if (!counts.ok()) return counts.status();
-  reply = *std::move(counts);
-  return absl::OkStatus();
+  auto counts = answers_.CountMoves(request.next());
+  if (counts.ok()) reply = *std::move(counts);
+  return counts.status();
 }
 
 }  // namespace gannet::federation
