@@ -53,7 +53,7 @@ Membership::Membership(MembershipSettings settings, storage::CrawlDb& crawl_db,
             [this](const Map& map) { return KeepMap(map); }),
       receiver_(ReceiverSettings(settings_), crawl_db, maps_, canonicaliser,
                 filter),
-      hand_off_({.steady_now = settings_.steady_now}, crawl_db),
+      hand_off_({.clock = &storage::SystemClock()}, crawl_db),
       registrar_(maps_, {.client_of =
                              [this](const proto::MapSite& site) {
                                const auto neighbour = NeighbourOf(site.id());
