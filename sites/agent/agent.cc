@@ -58,7 +58,7 @@ class Agent::Members {
         library_logs_(log),
         federation_(std::move(federation)),
         rounds_(std::move(prepared), store, federation_.get()),
-        runner_(RunnerSettings(), rounds_, log),
+        runner_(RunnerSettings(), rounds_, log, storage::SystemClock()),
         admin_(settings_.config, settings_.config_file, store, &runner_) {
     if (federation_ != nullptr) {
       federation_->CountPagesBy([this] {
