@@ -15,6 +15,7 @@
 #include "sites/agent/admin_calls.h"
 #include "sites/agent/log.h"
 #include "sites/config/site_config.h"
+#include "storage/clock.h"
 
 namespace gannet::sites {
 
@@ -26,12 +27,12 @@ struct AdminServerSettings {
 
 class AdminServer {
  public:
-  // A socket left by an agent that was killed is removed. All three must
+  // A socket left by an agent that was killed is removed. All four must
   // outlive this. kInvalidArgument: the TLS files cannot be used;
   // kFailedPrecondition: the address is taken.
   static absl::StatusOr<std::unique_ptr<AdminServer>> Start(
       const AdminServerSettings& settings, Admin& admin, AdminCalls& calls,
-      Log& log);
+      Log& log, storage::Clock& clock);
 
   // Stops, if Stop() did not.
   ~AdminServer();

@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "absl/time/clock.h"
 #include "sites/admin/utf8.h"
 
 namespace gannet::sites {
@@ -50,9 +49,11 @@ std::string WithoutItsMiddle(const std::string& message) {
 
 class Watcher : public grpcx::Interceptor {
  public:
-  Watcher(std::string method, AdminCalls& calls, Log& log)
+  Watcher(std::string method, AdminCalls& calls, Log& log,
+          storage::Clock& clock)
       : method_(std::move(method)),
-        started_(absl::Now()),
+        clock_(clock),
+        started_(clock.SteadyNow()),
         calls_(calls),
         log_(log) {}
 
@@ -97,11 +98,12 @@ class Watcher : public grpcx::Interceptor {
                {{"method", method_},
                 {"code", absl::StatusCodeToString(static_cast<absl::StatusCode>(
                              status.error_code()))},
-                {"seconds", absl::ToDoubleSeconds(absl::Now() - started_)},
+                {"seconds", absl::ToDoubleSeconds(clock_.SteadyNow() - started_)},
                 {"message", status.error_message()}});
   }
 
   const std::string method_;
+  storage::Clock& clock_;
   const absl::Time started_;
   AdminCalls& calls_;
   Log& log_;
@@ -114,7 +116,8 @@ grpcx::Interceptor* CallWatcher::CreateServerInterceptor(
   const std::string_view method =
       info->method() == nullptr ? "" : info->method();
   if (!method.starts_with(kPrefix)) return nullptr;
-  return new Watcher(std::string(method.substr(kPrefix.size())), calls_, log_);
+  return new Watcher(std::string(method.substr(kPrefix.size())), calls_, log_,
+                     clock_);
 }
 
 }  // namespace gannet::sites
