@@ -151,7 +151,8 @@ absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(
   absl::StatusOr<AgentSocket> socket = AgentSocket::In(settings.data_folder);
   if (!socket.ok()) return socket.status();
   auto members = std::make_unique<Members>(*std::move(socket), admin);
-  if (absl::Status s = members->Start(settings, calls, log, clock); !s.ok()) return s;
+  if (absl::Status s = members->Start(settings, calls, log, clock); !s.ok())
+    return s;
   return std::unique_ptr<AdminServer>(new AdminServer(std::move(members)));
 }
 

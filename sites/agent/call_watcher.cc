@@ -94,12 +94,13 @@ class Watcher : public grpcx::Interceptor {
     const LogLevel level =
         Changes(method_) ? LogLevel::kInfo : LogLevel::kDebug;
     if (!log_.Shows(level)) return;
-    log_.Write(level, "admin_call",
-               {{"method", method_},
-                {"code", absl::StatusCodeToString(static_cast<absl::StatusCode>(
-                             status.error_code()))},
-                {"seconds", absl::ToDoubleSeconds(clock_.SteadyNow() - started_)},
-                {"message", status.error_message()}});
+    log_.Write(
+        level, "admin_call",
+        {{"method", method_},
+         {"code", absl::StatusCodeToString(
+                      static_cast<absl::StatusCode>(status.error_code()))},
+         {"seconds", absl::ToDoubleSeconds(clock_.SteadyNow() - started_)},
+         {"message", status.error_message()}});
   }
 
   const std::string method_;

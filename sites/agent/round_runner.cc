@@ -150,7 +150,7 @@ void RoundRunner::OnEnded(const jobs::RunSummary& did) {
   storage::MutexLock lock(&mu_);
   timetable_.OnEnded(clock_.Now());
   known_.mutable_rounds()->clear_last_error();
-  CountResult("ok");
+  ++(*known_.mutable_rounds_by_result())["ok"];
   NoteSuccess(last);
   log_.Info("round_ended",
             {{"round", static_cast<int64_t>(view.round)},
@@ -169,7 +169,7 @@ void RoundRunner::OnStopped(const absl::Status& status) {
   storage::MutexLock lock(&mu_);
   timetable_.OnStopped(clock_.Now(), status);
   NoteStart();
-  CountResult("stopped");
+  ++(*known_.mutable_rounds_by_result())["stopped"];
   log_.Info("round_stopped", {{"why", std::string(status.message())}});
 }
 
@@ -180,13 +180,9 @@ void RoundRunner::OnFailed(const absl::Status& status) {
       timetable_.OnFailed(clock_.Now(), status, lacks_room);
   const std::string error(status.message());
   known_.mutable_rounds()->set_last_error(error);
-  CountResult("failed");
+  ++(*known_.mutable_rounds_by_result())["failed"];
   log_.Error("round_failed", {{"error", error},
                               {"retry_seconds", absl::ToDoubleSeconds(wait)}});
-}
-
-void RoundRunner::CountResult(const char* result) {
-  ++(*known_.mutable_rounds_by_result())[result];
 }
 
 void RoundRunner::NoteStart() {

@@ -72,7 +72,6 @@ class RoundRunner : public RoundsControl {
   void OnEnded(const jobs::RunSummary& did) ABSL_LOCKS_EXCLUDED(mu_);
   void OnStopped(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
   void OnFailed(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
-  void CountResult(const char* result) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NoteStart() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NoteSuccess(const EndedRound& last) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   admin::RoundsState State() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

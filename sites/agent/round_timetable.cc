@@ -75,13 +75,18 @@ void RoundTimetable::OnBegun(absl::Time now) {
   is_running_ = true;
 }
 
-void RoundTimetable::OnEnded(absl::Time now) {
+void RoundTimetable::OnGood(absl::Time now, std::optional<absl::Time> due) {
   See(now);
+  next_due_ = due;
+  goes_on_ = false;
+  failures_ = failures_with_room_ = 0;
+  awaits_room_ = false;
+}
+
+void RoundTimetable::OnEnded(absl::Time now) {
+  OnGood(now, std::nullopt);
   last_end_ = now;
   not_before_ = look_again_ = absl::InfinitePast();
-  next_due_.reset();
-  goes_on_ = false;
-  ForgetFailures();
   for (const std::shared_ptr<Wish>& wish : wishes_) {
     if (wish->rounds_left.has_value() && --*wish->rounds_left <= 0) {
       wish->is_done = true;
@@ -93,10 +98,7 @@ void RoundTimetable::OnEnded(absl::Time now) {
 bool RoundTimetable::OnNothingToDo(absl::Time now,
                                    std::optional<absl::Time> due,
                                    const absl::Status& may_begin) {
-  See(now);
-  goes_on_ = false;
-  ForgetFailures();
-  next_due_ = due;
+  OnGood(now, due);
   // Sooner if the next due time is known. Not at once, though: if what is due
   // could not be taken, that would be a busy loop.
   look_again_ = now + kLookAgain;
@@ -143,11 +145,6 @@ absl::Duration RoundTimetable::WaitAfter(const absl::Status& why,
   return Doubled(kFirstRetryWithRoom, failures_with_room_++);
 }
 
-void RoundTimetable::ForgetFailures() {
-  failures_ = failures_with_room_ = 0;
-  awaits_room_ = false;
-}
-
 void RoundTimetable::OnOver(absl::Time now) {
   is_running_ = false;
   // Also if the round ended by itself before it saw that it should stop.
@@ -156,11 +153,6 @@ void RoundTimetable::OnOver(absl::Time now) {
 
 bool RoundTimetable::AwaitsRoom(absl::Time now) const {
   return awaits_room_ && now >= last_end_ + kFirstRetryWithRoom;
-}
-
-void RoundTimetable::OnRoom() {
-  awaits_room_ = false;
-  not_before_ = absl::InfinitePast();
 }
 
 absl::Status RoundTimetable::Ask(std::shared_ptr<Wish> wish) {
@@ -196,11 +188,6 @@ bool RoundTimetable::Pause() {
 bool RoundTimetable::Resume() {
   not_before_ = absl::InfinitePast();  // Resume means now.
   return std::exchange(is_paused_, false);
-}
-
-void RoundTimetable::End() {
-  is_ending_ = true;
-  is_stopping_ = false;
 }
 
 void RoundTimetable::EndWishes(const absl::Status& status) {

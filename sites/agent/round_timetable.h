@@ -53,8 +53,8 @@ class RoundTimetable {
   RoundTimetable(const Schedule& schedule, absl::Time now)
       : schedule_(schedule), now_(now) {}
 
-  // From before the start: the last round that ended, and one left open. Times
-  // after now may come from a clock that was ahead.
+  // The last round that ended before the start, and whether one was left open.
+  // Times after now may come from a clock that was ahead.
   void Remember(absl::Time last_start, absl::Time last_end, bool is_open);
   void SetSchedule(const Schedule& schedule) { schedule_ = schedule; }
 
@@ -84,7 +84,10 @@ class RoundTimetable {
 
   // Whether to look for room on the disk; OnRoom() if there is some.
   bool AwaitsRoom(absl::Time now) const;
-  void OnRoom();
+  void OnRoom() {
+    awaits_room_ = false;
+    not_before_ = absl::InfinitePast();
+  }
 
   // --- What operators ask.
   // kUnavailable after End(); kAborted: too many have asked.
@@ -97,7 +100,10 @@ class RoundTimetable {
   bool Pause();
   bool Resume();
   // No round begins any more.
-  void End();
+  void End() {
+    is_ending_ = true;
+    is_stopping_ = false;
+  }
   void EndWishes(const absl::Status& status);
 
   const Schedule& schedule() const { return schedule_; }
@@ -112,7 +118,8 @@ class RoundTimetable {
 
  private:
   absl::Duration WaitAfter(const absl::Status& why, bool lacks_room);
-  void ForgetFailures();
+  // It was no failure, and no round is left open.
+  void OnGood(absl::Time now, std::optional<absl::Time> due);
   void DropDone();
   // A pause drops requests for which no caller waits any more, for only Stop()
   // could end them. The round that runs goes on to its end.

@@ -32,8 +32,8 @@ absl::StatusOr<bool> SiteRounds::RunOne(const std::atomic<bool>& stop) {
     storage::MutexLock lock(&mu_);
     if (next_.has_value()) {
       before_ = Sum(before_, running_->rounds.summary());
-      running_ =
-          std::make_shared<Running>(*std::move(next_), store_, federation_, clock_);
+      running_ = std::make_shared<Running>(*std::move(next_), store_,
+                                           federation_, clock_);
       next_.reset();
     }
   }

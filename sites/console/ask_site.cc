@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "sites/admin/local_admin.h"
 #include "sites/admin/remote_admin.h"
 #include "sites/console/output.h"
+#include "storage/clock.h"
 
 namespace gannet::sites {
 namespace {

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "absl/time/clock.h"
 #include "sites/config/quantity.h"
 #include "sites/console/ask_site.h"
 #include "sites/console/terminal_text.h"
 #include "sites/console/text_table.h"
+#include "storage/clock.h"
 
 namespace gannet::sites {
 namespace {

@@ -66,7 +66,8 @@ class RoundRunnerTest : public testing::Test {
   TemporaryFolder folder_;
   SimulatedClock clock_{absl::FromUnixSeconds(1'800'000'000)};  // A half hour.
   ScriptedRounds rounds_;
-  Log log_{{.level = LogLevel::kError}, open("/dev/null", O_WRONLY), false};
+  Log log_{
+      {.level = LogLevel::kError}, open("/dev/null", O_WRONLY), false, clock_};
   RoundRunnerSettings settings_;
   std::unique_ptr<RoundRunner> runner_;
 };

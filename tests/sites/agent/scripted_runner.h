@@ -41,7 +41,10 @@ class ScriptedRunner {
   }
 
   // Nobody reads it; errors would be the caller's.
-  Log log_{{.level = LogLevel::kError}, STDERR_FILENO, false};
+  Log log_{{.level = LogLevel::kError},
+           STDERR_FILENO,
+           false,
+           storage::SystemClock()};
   ScriptedRounds rounds_;
   RoundRunner runner_;
 };
