@@ -1,8 +1,8 @@
 // HandOff moves what a site has, and others own by the map, to its owners, in
-// bounded steps (README.md tells how). No threads and no network: the caller
-// steps, and the pump (federation/exchange) carries what is cut. Resumable at
-// any point, by walking again. Used by one thread, but for progress() and
-// WalkAgain().
+// bounded steps (README.md tells how): HandOffPlan says which, and this does it
+// in the crawl DB. No threads and no network: the caller steps, and the pump
+// (federation/exchange) carries what is cut. Resumable at any point, by walking
+// again. Used by one thread, but for progress() and WalkAgain().
 #pragma once
 
 #include <atomic>
@@ -10,14 +10,15 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "federation/handoff/hand_off_plan.h"
 #include "federation/map/map_view.h"
+#include "storage/clock.h"
 #include "storage/crawl_db/crawl_db.h"
 #include "storage/mutex.h"
 
@@ -29,14 +30,13 @@ struct HandOffSettings {
   // Batches to one site; beyond, its pages wait.
   size_t most_unacknowledged = 8;
   size_t hosts_of_step = 20'000;  // Looked at.
-  std::function<absl::Time()> now = nullptr;
   // WalkAgain() is called for each batch of URLs that is injected, and a walk
   // reads all hosts. So the next such pass begins at least this long after the
   // last one began, and at least ten times as long as that one took to read; it
   // moves all that came meanwhile. A new map does not wait.
   absl::Duration between_walks = absl::Seconds(2);
   absl::Duration most_between_walks = absl::Minutes(5);
-  std::function<absl::Time()> steady_now = nullptr;  // Never jumps.
+  storage::Clock* clock = &storage::SystemClock();
 };
 
 class HandOff {
@@ -74,36 +74,26 @@ class HandOff {
   Progress progress() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  enum class Stage {
-    kOutboxes,
-    kDeferred,
-    kWalk,
-    kWaitForRound,
-    kComplete,
-    kDone
-  };
-
   // The parts of the map that a pass depends on.
   static std::string KeyOf(const MapView& view);
   absl::Status LoadNote(const MapView& view);
-  bool NeedsAnotherPass(const MapView& view);
-  // There is a reason other than a call of WalkAgain().
-  bool MustPassAgain(const MapView& view);
-  bool MayPassForWish() const;
-  absl::Time SteadyNow() const;
+  HandOffPlan::Round LookAtRound() const;
+  HandOffPlan::Facts LookAround(const MapView& view) const;
+  bool MayWalkAgain() const;
+  absl::Status Do(HandOffPlan::Action action, const MapView& view,
+                  const PeerOf& peer_of);
   // The work that grows with the site: counted, see between_walks.
   absl::Status Read(const std::function<absl::Status()>& work);
-  absl::Status BeginPass();
+  absl::Status BeginPass(const MapView& view);
   absl::Status SortOutbox(const MapView& view);
+  absl::Status SweepDeferred(const MapView& view);
   absl::Status BeginWalk(const MapView& view);
-  absl::Status Walk(const MapView& view, const PeerOf& peer_of);
   // The next hosts, by owner.
   absl::Status Scan(const MapView& view);
-  absl::Status EndWalk();
-  // At the end of a walk with pages left for sites that take none now.
-  absl::Status GoOnWithout(const MapView& view, const PeerOf& peer_of);
+  // False if no site takes a batch now.
+  absl::StatusOr<bool> Cut(const MapView& view, const PeerOf& peer_of);
   // Sends "complete" to the peers for which no pages are left.
-  absl::Status Complete(const MapView& view, const PeerOf& peer_of);
+  absl::Status TellComplete(const MapView& view, const PeerOf& peer_of);
   // Whether a site that leaves may say that its part is done; it is then taken
   // out of the map.
   absl::StatusOr<bool> MayBeGone(const MapView& view);
@@ -111,8 +101,6 @@ class HandOff {
   absl::StatusOr<std::optional<storage::Peer>> Open(const MapView& view,
                                                     storage::SiteId site,
                                                     const PeerOf& peer_of);
-  // No round that may go by an older map is open.
-  bool OldRoundsAreOver() const;
   void SetPagesLeft(int64_t pages) ABSL_LOCKS_EXCLUDED(mu_);
   void ForgetWish() ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -120,28 +108,17 @@ class HandOff {
   storage::CrawlDb& crawl_db_;
   std::atomic<bool> walk_again_ = false;
 
+  HandOffPlan plan_;
   std::string key_;
-  Stage stage_ = Stage::kDone;
-  bool is_waiting_ = false;
-  // CrawlDb's count when the pass began.
-  uint64_t taken_back_ = 0;
-  // Rounds up to this one may have begun by an older map.
-  uint64_t last_old_round_ = 0;
-  bool begun_after_old_rounds_ = false;  // This pass.
-  uint64_t round_at_begin_ = 0;  // The open one when the pass began; 0: none.
+  bool is_waiting_ = false;  // This step.
   absl::Time pass_began_ = absl::InfinitePast();
   absl::Duration reading_;                 // Of this pass so far.
   std::vector<storage::SiteId> outboxes_;  // To be sorted.
 
   // The walk.
   std::string next_host_;
-  bool at_end_ = false;
-  std::set<storage::SiteId> found_;  // Those that own some of its hosts.
-  bool in_old_round_ = false;        // It began in one.
-  int64_t in_round_ = 0;             // Pages that the open round has.
-  uint64_t walk_round_ = 0;          // The open one when it began; 0: none.
-  uint64_t waits_for_round_ = 0;
-  std::map<storage::SiteId, std::vector<storage::HostKey>> hosts_;  // Left.
+  // Of the sites in HandOffPlan::left().
+  std::map<storage::SiteId, std::vector<storage::HostKey>> hosts_;
   // Where in the first of them the last batch ended.
   std::map<storage::SiteId, std::string> cursors_;
 

@@ -19,10 +19,12 @@ absl::Status NobodyRunsRounds() {
 }  // namespace
 
 LocalAdmin::LocalAdmin(SiteConfig config, std::string config_file,
-                       storage::SiteStore& store, RoundsControl* rounds)
+                       storage::SiteStore& store, RoundsControl* rounds,
+                       storage::Clock& clock)
     : config_file_(std::move(config_file)),
       store_(store),
       rounds_(rounds),
+      clock_(clock),
       config_(std::make_shared<const SiteConfig>(std::move(config))) {}
 
 std::shared_ptr<const SiteConfig> LocalAdmin::config() const {

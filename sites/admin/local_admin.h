@@ -13,6 +13,7 @@
 #include "sites/admin/federation_control.h"
 #include "sites/admin/rounds_control.h"
 #include "sites/config/site_config.h"
+#include "storage/clock.h"
 #include "storage/mutex.h"
 #include "storage/site_store/site_store.h"
 
@@ -21,10 +22,11 @@ namespace gannet::sites {
 class LocalAdmin : public Admin {
  public:
   // `config_file` is where it came from, for people; empty: flags and defaults.
-  // `rounds` is null if this process runs no rounds. Both it and `store` must
-  // outlive this.
+  // `rounds` is null if this process runs no rounds. It, `store` and `clock`
+  // must outlive this.
   LocalAdmin(SiteConfig config, std::string config_file,
-             storage::SiteStore& store, RoundsControl* rounds);
+             storage::SiteStore& store, RoundsControl* rounds,
+             storage::Clock& clock);
 
   // The configuration in force; after a reload, later verbs see the new one.
   std::shared_ptr<const SiteConfig> config() const ABSL_LOCKS_EXCLUDED(mu_);
@@ -48,6 +50,7 @@ class LocalAdmin : public Admin {
   const std::string config_file_;
   storage::SiteStore& store_;
   RoundsControl* const rounds_;
+  storage::Clock& clock_;
   std::atomic<FederationControl*> federation_ = nullptr;
   // One backup at a time.
   storage::Mutex backup_mu_;

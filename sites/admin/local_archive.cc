@@ -112,14 +112,14 @@ absl::Status LocalAdmin::ReleaseArchiveFile(
 absl::Status LocalAdmin::Backup(const admin::BackupRequest& request,
                                 admin::BackupDone& reply) {
   if (absl::Status s = CheckPath("--to", request.to()); !s.ok()) return s;
-  const absl::Time started = absl::Now();
+  const absl::Time started = clock_.SteadyNow();
   storage::MutexLock lock(&backup_mu_);
   const auto copied = store_.BackUp(request.to());
   if (!copied.ok()) return copied.status();
   reply.set_to(request.to());
   reply.set_bytes(copied->bytes);
   reply.set_files(copied->files);
-  reply.set_seconds(absl::ToDoubleSeconds(absl::Now() - started));
+  reply.set_seconds(absl::ToDoubleSeconds(clock_.SteadyNow() - started));
   return absl::OkStatus();
 }
 

@@ -177,7 +177,7 @@ absl::Status LocalAdmin::ListHosts(const admin::ListHostsRequest& request,
     if (!key.ok()) return key.status();
     keys->push_back(*std::move(key));
   }
-  const int64_t now_ms = absl::ToUnixMillis(absl::Now());
+  const int64_t now_ms = absl::ToUnixMillis(clock_.Now());
   const std::string agent = config()->user_agent.name;
   for (std::string& key : *keys) {
     const absl::StatusOr<HostRow> row = ReadRow(db(), std::move(key));
@@ -197,7 +197,7 @@ absl::Status LocalAdmin::GetRobots(const admin::GetRobotsRequest& request,
   if (!record.ok()) return record.status();
   for (const proto::RobotsRules& stored : record->robots()) {
     if (stored.origin() != jobs::OriginOf(*url) ||
-        stored.expires_ms() <= storage::ToMillis(absl::Now())) {
+        stored.expires_ms() <= storage::ToMillis(clock_.Now())) {
       continue;
     }
     reply.set_origin(stored.origin());

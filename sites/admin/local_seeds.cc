@@ -46,7 +46,7 @@ absl::Status LocalAdmin::Inject(const admin::InjectRequest& request,
     bad.set_where(seed.where());
     bad.set_why(Utf8(std::string(key.status().message())));
   }
-  const auto counts = db().incoming().Inject(seeds, absl::Now());
+  const auto counts = db().incoming().Inject(seeds, clock_.Now());
   if (!counts.ok()) return counts.status();
   reply.set_added(counts->added);
   reply.set_known(counts->known);

@@ -85,7 +85,7 @@ absl::Status LocalAdmin::WatchStatus(const admin::WatchStatusRequest& request,
     admin::Status status;
     if (absl::Status s = GetStatus({}, status); !s.ok()) return s;
     if (!sink(status)) return absl::OkStatus();
-    absl::SleepFor(every);
+    clock_.SleepFor(every);
   }
 }
 

@@ -63,7 +63,7 @@ class AdminServer::Members {
       : socket_(std::move(socket)), service_(admin, clock) {}
 
   absl::Status Start(const AdminServerSettings& settings, AdminCalls& calls,
-                     Log& log);
+                     Log& log, storage::Clock& clock);
   void Stop(absl::Duration grace) ABSL_LOCKS_EXCLUDED(mu_);
   int port() const { return port_; }
 
@@ -76,7 +76,8 @@ class AdminServer::Members {
 };
 
 absl::Status AdminServer::Members::Start(const AdminServerSettings& settings,
-                                         AdminCalls& calls, Log& log) {
+                                         AdminCalls& calls, Log& log,
+                                         storage::Clock& clock) {
   const absl::StatusOr<std::string> socket = socket_.Prepare();
   if (!socket.ok()) return socket.status();
   grpc::EnableDefaultHealthCheckService(true);
@@ -98,7 +99,7 @@ absl::Status AdminServer::Members::Start(const AdminServerSettings& settings,
   std::vector<
       std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>>
       watchers;
-  watchers.push_back(std::make_unique<CallWatcher>(calls, log));
+  watchers.push_back(std::make_unique<CallWatcher>(calls, log, clock));
   builder.experimental().SetInterceptorCreators(std::move(watchers));
   builder.AddListeningPort("unix:" + *socket,
                            grpc::InsecureServerCredentials());
@@ -145,13 +146,13 @@ AdminServer::~AdminServer() { Stop(absl::Seconds(1)); }
 
 absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(
     const AdminServerSettings& settings, Admin& admin, AdminCalls& calls,
-    Log& log) {
+    Log& log, storage::Clock& clock) {
   KeepGrpc();
   absl::StatusOr<AgentSocket> socket = AgentSocket::In(settings.data_folder);
   if (!socket.ok()) return socket.status();
-  auto members =
-      std::make_unique<Members>(*std::move(socket), admin, *settings.clock);
-  if (absl::Status s = members->Start(settings, calls, log); !s.ok()) return s;
+  auto members = std::make_unique<Members>(*std::move(socket), admin, clock);
+  if (absl::Status s = members->Start(settings, calls, log, clock); !s.ok())
+    return s;
   return std::unique_ptr<AdminServer>(new AdminServer(std::move(members)));
 }
 

@@ -23,17 +23,16 @@ struct AdminServerSettings {
   std::string data_folder;  // This process must hold it.
   std::string address;      // listen.admin; empty: the socket only.
   TlsSection tls;
-  storage::Clock* clock = &storage::SystemClock();
 };
 
 class AdminServer {
  public:
-  // A socket left by an agent that was killed is removed. All three must
+  // A socket left by an agent that was killed is removed. All four must
   // outlive this. kInvalidArgument: the TLS files cannot be used;
   // kFailedPrecondition: the address is taken.
   static absl::StatusOr<std::unique_ptr<AdminServer>> Start(
       const AdminServerSettings& settings, Admin& admin, AdminCalls& calls,
-      Log& log);
+      Log& log, storage::Clock& clock);
 
   // Stops, if Stop() did not.
   ~AdminServer();

@@ -6,8 +6,6 @@
 #include <thread>
 #include <utility>
 
-#include "absl/time/clock.h"
-#include "jobs/fetch/steady_now.h"
 #include "sites/admin/local_admin.h"
 #include "sites/admin/message_times.h"
 #include "sites/admin/outcomes.h"
@@ -51,15 +49,17 @@ class Agent::Members {
  public:
   Members(AgentSettings settings, PreparedRounds prepared,
           std::unique_ptr<SiteFederation> federation, storage::SiteStore& store,
-          Log& log)
+          Log& log, storage::Clock& clock)
       : settings_(std::move(settings)),
         store_(store),
         log_(log),
+        clock_(clock),
         library_logs_(log),
         federation_(std::move(federation)),
-        rounds_(std::move(prepared), store, federation_.get()),
-        runner_(RunnerSettings(), rounds_, log),
-        admin_(settings_.config, settings_.config_file, store, &runner_) {
+        rounds_(std::move(prepared), store, federation_.get(), clock),
+        runner_(RunnerSettings(), rounds_, log, clock),
+        admin_(settings_.config, settings_.config_file, store, &runner_,
+               clock) {
     if (federation_ != nullptr) {
       federation_->CountPagesBy([this] {
         return CountsMessage(rounds_.lifetime()).outcomes().fetched();
@@ -68,7 +68,7 @@ class Agent::Members {
     }
     storage::MutexLock lock(&mu_);
     reload_.set_successful(true);
-    *reload_.mutable_last_success() = ToMessage(absl::Now());
+    *reload_.mutable_last_success() = ToMessage(clock_.Now());
   }
   ~Members();
 
@@ -87,6 +87,7 @@ class Agent::Members {
   const AgentSettings settings_;
   storage::SiteStore& store_;
   Log& log_;
+  storage::Clock& clock_;
   const LibraryLogs library_logs_;
   AdminCalls calls_;
   const std::unique_ptr<SiteFederation> federation_;  // Null: in none.
@@ -124,7 +125,7 @@ absl::Status Agent::Members::Start() {
   auto server = AdminServer::Start({.data_folder = config.site.data,
                                     .address = config.listen.admin,
                                     .tls = config.tls},
-                                   admin_, calls_, log_);
+                                   admin_, calls_, log_, clock_);
   if (!server.ok()) return server.status();
   server_ = *std::move(server);
   if (settings_.serve_http && !config.listen.http.empty()) {
@@ -169,8 +170,9 @@ void Agent::Members::AddToStatus(admin::AgentStatus& status) {
   storage::MutexLock lock(&mu_);
   *status.mutable_reload() = reload_;
   if (!settings_.config.tls.IsComplete()) return;
-  if (jobs::SteadyNow() - looked_at_certificate_ > kLookAtCertificate) {
-    looked_at_certificate_ = jobs::SteadyNow();
+  const absl::Time now = clock_.SteadyNow();
+  if (now - looked_at_certificate_ > kLookAtCertificate) {
+    looked_at_certificate_ = now;
     const auto expires = CheckTlsFiles(settings_.config.tls);
     // The file is just being replaced: the last known value stays.
     if (expires.ok()) expires_ = *expires;
@@ -222,7 +224,7 @@ absl::Status Agent::Members::Reload(admin::Reloaded& reply) {
   reload_.set_successful(status.ok());
   reload_.set_error(std::string(status.message()));
   if (status.ok()) {
-    *reload_.mutable_last_success() = ToMessage(absl::Now());
+    *reload_.mutable_last_success() = ToMessage(clock_.Now());
     return status;
   }
   log_.Error("reload_refused", {{"error", std::string(status.message())},
@@ -237,19 +239,20 @@ Agent::~Agent() = default;
 
 absl::StatusOr<std::unique_ptr<Agent>> Agent::Start(AgentSettings settings,
                                                     storage::SiteStore& store,
-                                                    Log& log) {
+                                                    Log& log,
+                                                    storage::Clock& clock) {
   absl::StatusOr<PreparedRounds> prepared = settings.prepare(settings.config);
   if (!prepared.ok()) return prepared.status();
   LogNotices(*prepared, log);
   std::unique_ptr<SiteFederation> federation;
   if (settings.config.federation.map != MapSource::kNone) {
-    auto started = SiteFederation::Start(settings.config, store, log);
+    auto started = SiteFederation::Start(settings.config, store, log, clock);
     if (!started.ok()) return started.status();
     federation = *std::move(started);
   }
   auto members =
       std::make_unique<Members>(std::move(settings), *std::move(prepared),
-                                std::move(federation), store, log);
+                                std::move(federation), store, log, clock);
   if (absl::Status s = members->Start(); !s.ok()) return s;
   return std::unique_ptr<Agent>(new Agent(std::move(members)));
 }

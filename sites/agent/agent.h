@@ -13,6 +13,7 @@
 #include "sites/agent/log.h"
 #include "sites/agent/round_settings.h"
 #include "sites/config/site_config.h"
+#include "storage/clock.h"
 #include "storage/site_store/site_store.h"
 
 namespace gannet::sites {
@@ -35,10 +36,12 @@ struct AgentSettings {
 
 class Agent {
  public:
-  // Begins to crawl. `store` and `log` must outlive it. Errors say what to do.
+  // Begins to crawl. `store`, `log` and `clock` must outlive it. Errors say
+  // what to do.
   static absl::StatusOr<std::unique_ptr<Agent>> Start(AgentSettings settings,
                                                       storage::SiteStore& store,
-                                                      Log& log);
+                                                      Log& log,
+                                                      storage::Clock& clock);
   // Stops the round that runs, and everything else. Some seconds; a caller that
   // has the agent verify or back up everything may hold it up longer.
   ~Agent();

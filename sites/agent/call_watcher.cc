@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "absl/time/clock.h"
 #include "sites/admin/admin_verbs.h"
 #include "sites/admin/utf8.h"
 
@@ -40,9 +39,11 @@ std::string WithoutItsMiddle(const std::string& message) {
 
 class Watcher : public grpcx::Interceptor {
  public:
-  Watcher(std::string method, AdminCalls& calls, Log& log)
+  Watcher(std::string method, AdminCalls& calls, Log& log,
+          storage::Clock& clock)
       : method_(std::move(method)),
-        started_(absl::Now()),
+        clock_(clock),
+        started_(clock.SteadyNow()),
         calls_(calls),
         log_(log) {}
 
@@ -83,15 +84,17 @@ class Watcher : public grpcx::Interceptor {
     const LogLevel level =
         Changes(method_) ? LogLevel::kInfo : LogLevel::kDebug;
     if (!log_.Shows(level)) return;
-    log_.Write(level, "admin_call",
-               {{"method", method_},
-                {"code", absl::StatusCodeToString(static_cast<absl::StatusCode>(
-                             status.error_code()))},
-                {"seconds", absl::ToDoubleSeconds(absl::Now() - started_)},
-                {"message", status.error_message()}});
+    log_.Write(
+        level, "admin_call",
+        {{"method", method_},
+         {"code", absl::StatusCodeToString(
+                      static_cast<absl::StatusCode>(status.error_code()))},
+         {"seconds", absl::ToDoubleSeconds(clock_.SteadyNow() - started_)},
+         {"message", status.error_message()}});
   }
 
   const std::string method_;
+  storage::Clock& clock_;
   const absl::Time started_;
   AdminCalls& calls_;
   Log& log_;
@@ -104,7 +107,8 @@ grpcx::Interceptor* CallWatcher::CreateServerInterceptor(
   const std::string_view method =
       info->method() == nullptr ? "" : info->method();
   if (!method.starts_with(kPrefix)) return nullptr;
-  return new Watcher(std::string(method.substr(kPrefix.size())), calls_, log_);
+  return new Watcher(std::string(method.substr(kPrefix.size())), calls_, log_,
+                     clock_);
 }
 
 }  // namespace gannet::sites

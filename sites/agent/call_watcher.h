@@ -10,14 +10,16 @@
 
 #include "sites/agent/admin_calls.h"
 #include "sites/agent/log.h"
+#include "storage/clock.h"
 
 namespace gannet::sites {
 
 class CallWatcher
     : public grpc::experimental::ServerInterceptorFactoryInterface {
  public:
-  // Both must outlive the server.
-  CallWatcher(AdminCalls& calls, Log& log) : calls_(calls), log_(log) {}
+  // All must outlive the server.
+  CallWatcher(AdminCalls& calls, Log& log, storage::Clock& clock)
+      : calls_(calls), log_(log), clock_(clock) {}
 
   grpc::experimental::Interceptor* CreateServerInterceptor(
       grpc::experimental::ServerRpcInfo* info) override;
@@ -25,6 +27,7 @@ class CallWatcher
  private:
   AdminCalls& calls_;
   Log& log_;
+  storage::Clock& clock_;
 };
 
 }  // namespace gannet::sites

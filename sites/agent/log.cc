@@ -99,10 +99,12 @@ std::string LogLine(LogFormat format, absl::Time now, LogLevel level,
   return line;
 }
 
-Log::Log(const LogSection& settings, int fd, bool to_journal)
+Log::Log(const LogSection& settings, int fd, bool to_journal,
+         storage::Clock& clock)
     : format_(settings.format),
       fd_(fd),
       to_journal_(to_journal),
+      clock_(clock),
       level_(settings.level) {}
 
 void Log::Write(LogLevel level, std::string_view event,
@@ -113,7 +115,7 @@ void Log::Write(LogLevel level, std::string_view event,
     line = fmt::format("<{}>", JournalPriority(level)) +
            LogLine(format_, absl::InfinitePast(), level, event, fields);
   } else {
-    line = LogLine(format_, absl::Now(), level, event, fields);
+    line = LogLine(format_, clock_.Now(), level, event, fields);
   }
   line += '\n';
   // There is nowhere to report a failure.

@@ -20,6 +20,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "sites/config/site_config.h"
+#include "storage/clock.h"
 
 namespace gannet::sites {
 
@@ -30,8 +31,10 @@ struct LogField {
 
 class Log {
  public:
-  // `to_journal`: standard error is journald's (JOURNAL_STREAM is set).
-  Log(const LogSection& settings, int fd, bool to_journal);
+  // `to_journal`: standard error is journald's (JOURNAL_STREAM is set). `clock`
+  // must outlive it.
+  Log(const LogSection& settings, int fd, bool to_journal,
+      storage::Clock& clock);
 
   void SetLevel(LogLevel level) { level_ = level; }
   bool Shows(LogLevel level) const { return level >= level_; }
@@ -51,6 +54,7 @@ class Log {
   const LogFormat format_;
   const int fd_;
   const bool to_journal_;
+  storage::Clock& clock_;
   std::atomic<LogLevel> level_;
 };
 

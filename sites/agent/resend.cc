@@ -7,9 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/time/clock.h"
 #include "federation/ownership/ownership.h"
-#include "jobs/fetch/steady_now.h"
 
 namespace gannet::sites {
 namespace {
@@ -25,12 +23,13 @@ constexpr absl::Duration kLongestRest = absl::Minutes(5);
 Resend::Resend(storage::SiteStore& store,
                const storage::Canonicaliser& canonicaliser,
                const storage::UrlFilter& filter, uint32_t most_redirects,
-               Log& log)
+               Log& log, storage::Clock& clock)
     : store_(store),
       canonicaliser_(canonicaliser),
       filter_(filter),
       most_redirects_(most_redirects),
-      log_(log) {}
+      log_(log),
+      clock_(clock) {}
 
 Resend::~Resend() { End(); }
 
@@ -52,12 +51,10 @@ void Resend::Stop() {
 }
 
 bool Resend::Rest(absl::Duration time) {
-  const absl::Time until = jobs::SteadyNow() + time;
+  const absl::Time until = clock_.SteadyNow() + time;
   storage::MutexLock lock(&mu_);
-  while (!stop_) {
-    const absl::Duration left = until - jobs::SteadyNow();
-    if (left <= absl::ZeroDuration()) break;
-    stopped_.WaitFor(&mu_, left);
+  while (!stop_ && clock_.SteadyNow() < until) {
+    clock_.WaitUntil(stopped_, &mu_, until);
   }
   return !stop_;
 }
@@ -138,7 +135,7 @@ absl::Status Resend::Walk(const federation::MapHolder& maps, const List& list,
     sent += static_cast<int64_t>(batch.size());
     batch.clear();
     status =
-        store_.crawl_db().incoming().PutIfAbsent(mine, {absl::Now()}).status();
+        store_.crawl_db().incoming().PutIfAbsent(mine, {clock_.Now()}).status();
     if (status.ok()) status = store_.crawl_db().waiting().SendAgain(others);
     return status.ok();
   };

@@ -14,6 +14,7 @@
 #include "federation/map/map_holder.h"
 #include "federation/member/losses.h"
 #include "sites/agent/log.h"
+#include "storage/clock.h"
 #include "storage/mutex.h"
 #include "storage/site_store/site_store.h"
 #include "storage/url/canonical.h"
@@ -25,7 +26,8 @@ class Resend {
  public:
   // All must outlive this. `most_redirects` in a row are followed.
   Resend(storage::SiteStore& store, const storage::Canonicaliser& canonicaliser,
-         const storage::UrlFilter& filter, uint32_t most_redirects, Log& log);
+         const storage::UrlFilter& filter, uint32_t most_redirects, Log& log,
+         storage::Clock& clock);
   ~Resend();  // As End().
 
   // To be called with each new map. Sends again what `losses` lists, and
@@ -53,6 +55,7 @@ class Resend {
   const storage::UrlFilter& filter_;
   const uint32_t most_redirects_;
   Log& log_;
+  storage::Clock& clock_;
   storage::Mutex begin_mu_;
   bool has_ended_ ABSL_GUARDED_BY(begin_mu_) = false;
   // The list's version.

@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "jobs/fetch/steady_now.h"
 #include "sites/admin/message_times.h"
 #include "sites/agent/round_messages.h"
 
@@ -21,29 +20,33 @@ constexpr char kPausedFile[] = "paused";
 // The thread wakes at least so often, which is its sign of life.
 constexpr absl::Duration kMostSleep = absl::Seconds(1);
 constexpr absl::Duration kMostSilence = absl::Seconds(30);
-constexpr size_t kMostWishes = 100;
 constexpr absl::Duration kMostWait = absl::Hours(24 * 365);
 
 }  // namespace
 
-RoundRunner::RoundRunner(RoundRunnerSettings settings, RoundsJob& job, Log& log)
+RoundRunner::RoundRunner(RoundRunnerSettings settings, RoundsJob& job, Log& log,
+                         storage::Clock& clock)
     : settings_(std::move(settings)),
       job_(job),
       log_(log),
-      started_(settings_.now()),
-      schedule_(settings_.schedule),
+      clock_(clock),
+      started_(clock.Now()),
+      timetable_(settings_.schedule, started_),
       stall_(settings_.stall),
-      clock_(started_),
-      results_({{"ok", 0}, {"failed", 0}, {"stopped", 0}}),
-      sign_of_life_(settings_.steady_now()) {
+      sign_of_life_(clock.SteadyNow()) {
   std::error_code none;
-  is_paused_ = std::filesystem::exists(PausedFile(), none);
-  goes_on_ = job_.HasOpenRound();
+  if (std::filesystem::exists(PausedFile(), none)) timetable_.Pause();
+  known_.set_pid(getpid());
+  known_.set_version(settings_.version);
+  *known_.mutable_started() = ToMessage(started_);
+  for (const char* result : {"ok", "failed", "stopped"}) {
+    (*known_.mutable_rounds_by_result())[result] = 0;
+  }
   const EndedRound last = job_.LastEnded();
-  // The times may come from a clock that was ahead.
-  last_start_ = last_round_started_ = std::min(last.started, started_);
-  last_end_ = last_success_ = std::min(last.ended, started_);
-  last_phases_ = last.phase_seconds;
+  timetable_.Remember(last.started, last.ended, job_.HasOpenRound());
+  if (last.ended == absl::InfinitePast()) return;
+  NoteStart();
+  NoteSuccess(last);
 }
 
 RoundRunner::~RoundRunner() { End(); }
@@ -55,7 +58,7 @@ void RoundRunner::Start() {
 void RoundRunner::End() {
   {
     storage::MutexLock lock(&mu_);
-    stopping_ = Stopping::kForEver;
+    timetable_.End();
     stop_ = true;
     changed_.SignalAll();
   }
@@ -64,7 +67,7 @@ void RoundRunner::End() {
 
 void RoundRunner::SetSchedule(const Schedule& schedule, absl::Duration stall) {
   storage::MutexLock lock(&mu_);
-  schedule_ = schedule;
+  timetable_.SetSchedule(schedule);
   stall_ = stall;
   changed_.SignalAll();
 }
@@ -75,67 +78,40 @@ void RoundRunner::SetSchedule(const Schedule& schedule, absl::Duration stall) {
 void RoundRunner::Loop() {
   while (AwaitStart()) RunOne();
   storage::MutexLock lock(&mu_);
-  EndWishes(absl::UnavailableError(
+  timetable_.EndWishes(absl::UnavailableError(
       "the agent is stopping: nothing is lost, and the next one goes on"));
-}
-
-absl::Time RoundRunner::NextStart(absl::Time now) const {
-  // Manual requests bypass pause, schedule and retry.
-  if (!wishes_.empty()) return look_again_;
-  if (is_paused_) return absl::InfiniteFuture();
-  absl::Time next = schedule_.NextStart(last_start_, last_end_, now);
-  // After a failure the next attempt is at not_before_, not at the next
-  // scheduled time.
-  if (failures_ > 0 && !schedule_.is_by_hand()) next = not_before_;
-  // With schedule by-hand, an open round also waits for a manual request.
-  if (goes_on_ && !schedule_.is_by_hand()) next = now;
-  return std::max({next, not_before_, look_again_});
+  changed_.SignalAll();
 }
 
 bool RoundRunner::AwaitStart() {
   storage::MutexLock lock(&mu_);
   for (;;) {
-    if (stopping_ == Stopping::kForEver) return false;
-    const absl::Time now = Now();
-    sign_of_life_ = settings_.steady_now();
-    LookForRoom(now);
-    const absl::Time next = NextStart(now);
-    if (next <= now) break;
-    changed_.WaitFor(&mu_, std::min(next - now, kMostSleep));
+    if (timetable_.is_ending()) return false;
+    const absl::Time now = clock_.Now();
+    sign_of_life_ = clock_.SteadyNow();
+    timetable_.See(now);
+    if (timetable_.AwaitsRoom(now) && job_.HasRoom()) {
+      timetable_.OnRoom();
+      log_.Info("room_on_disk_again", {});
+    }
+    const absl::Time next = timetable_.NextStart(now);
+    if (next <= now) {
+      timetable_.OnBegun(now);
+      stop_ = false;
+      last_look_.clear();
+      return true;
+    }
+    clock_.WaitFor(changed_, &mu_, std::min(next - now, kMostSleep));
   }
-  is_running_ = true;
-  stop_ = false;
-  stopping_ = Stopping::kNo;
-  last_look_.clear();
-  return true;
-}
-
-absl::Time RoundRunner::Now() {
-  const absl::Time now = settings_.now();
-  const absl::Duration back = clock_ - now;
-  clock_ = now;
-  if (back <= absl::ZeroDuration()) return now;
-  // Moves all noted times with the clock, so that waits keep their length.
-  // (Infinite times stay infinite.)
-  for (absl::Time* time :
-       {&last_start_, &last_end_, &not_before_, &look_again_}) {
-    *time -= back;
-  }
-  return now;
 }
 
 void RoundRunner::RunOne() {
-  absl::Time started;
-  {
-    storage::MutexLock lock(&mu_);
-    last_start_ = started = Now();
-  }
   const jobs::RunSummary before = job_.lifetime();
-  absl::StatusOr<bool> ran = job_.RunOne(stop_);
+  const absl::StatusOr<bool> ran = job_.RunOne(stop_);
   if (ran.ok() && *ran) {
     {
       storage::MutexLock lock(&mu_);
-      last_round_started_ = started;
+      NoteStart();
     }
     const absl::Status progress = job_.CheckProgress();
     progress.ok() ? OnEnded(Since(before, job_.lifetime()))
@@ -148,50 +124,20 @@ void RoundRunner::RunOne() {
     OnFailed(ran.status());
   }
   storage::MutexLock lock(&mu_);
-  is_running_ = false;
-  sign_of_life_ = settings_.steady_now();
-  if (stopping_ == Stopping::kByOperator) {
-    // Also if the round ended by itself before it saw that it should stop.
-    OnStopByOperator();
-    stopping_ = Stopping::kNo;
-  }
+  timetable_.OnOver(clock_.Now());
+  sign_of_life_ = clock_.SteadyNow();
   changed_.SignalAll();
-}
-
-void RoundRunner::OnStopByOperator() {
-  const absl::Time now = Now();
-  not_before_ = std::max(not_before_, now + settings_.after_stop);
-  EndWishes(absl::CancelledError("stopped between rounds"));
 }
 
 void RoundRunner::OnNothingToDo() {
   const absl::StatusOr<std::optional<absl::Time>> due = job_.NextDue();
   if (!due.ok()) return OnFailed(due.status());
   const absl::Status may_begin = job_.MayBegin();
-  bool finish = false;
   {
     storage::MutexLock lock(&mu_);
-    const absl::Time now = Now();
-    goes_on_ = false;
-    failures_ = failures_with_room_ = 0;
-    awaits_room_ = false;
-    last_error_.clear();
-    next_due_ = *due;
-    // Sooner if the next due time is known. Not at once, though: if what is due
-    // could not be taken, that would be a busy loop.
-    look_again_ = now + settings_.look_again;
-    if (due->has_value() && **due > now) {
-      look_again_ = std::min(look_again_, **due);
-    }
-    // Callers are told why, rather than that nothing is left.
-    if (!may_begin.ok()) EndWishes(may_begin);
-    for (const std::shared_ptr<Wish>& wish : wishes_) {
-      if (due->has_value() && **due <= now + wish->wait) continue;
-      wish->is_done = finish = true;
-    }
-    std::erase_if(wishes_, [](const auto& wish) { return wish->is_done; });
+    known_.mutable_rounds()->clear_last_error();
+    if (!timetable_.OnNothingToDo(clock_.Now(), *due, may_begin)) return;
   }
-  if (!finish) return;
   if (absl::Status s = job_.NothingIsLeft(); !s.ok()) {
     log_.Warning("archive_file_not_finished",
                  {{"error", std::string(s.message())}});
@@ -202,25 +148,14 @@ void RoundRunner::OnEnded(const jobs::RunSummary& did) {
   const EndedRound last = job_.LastEnded();
   const jobs::ProgressView view = job_.view();
   storage::MutexLock lock(&mu_);
-  const absl::Time now = Now();
-  last_end_ = last_success_ = now;
-  last_phases_ = last.phase_seconds;
-  not_before_ = look_again_ = absl::InfinitePast();
-  next_due_.reset();
-  goes_on_ = false;
-  failures_ = failures_with_room_ = 0;
-  awaits_room_ = false;
-  last_error_.clear();
-  ++results_["ok"];
-  for (const std::shared_ptr<Wish>& wish : wishes_) {
-    if (wish->rounds_left.has_value() && --*wish->rounds_left <= 0) {
-      wish->is_done = true;
-    }
-  }
-  std::erase_if(wishes_, [](const auto& wish) { return wish->is_done; });
+  timetable_.OnEnded(clock_.Now());
+  known_.mutable_rounds()->clear_last_error();
+  ++(*known_.mutable_rounds_by_result())["ok"];
+  NoteSuccess(last);
   log_.Info("round_ended",
             {{"round", static_cast<int64_t>(view.round)},
-             {"seconds", absl::ToDoubleSeconds(now - last_round_started_)},
+             {"seconds", absl::ToDoubleSeconds(timetable_.last_end() -
+                                               timetable_.last_start())},
              {"fetched", did.counts.fetched},
              {"unchanged", did.counts.unchanged},
              {"moved", did.counts.moved},
@@ -232,64 +167,34 @@ void RoundRunner::OnEnded(const jobs::RunSummary& did) {
 
 void RoundRunner::OnStopped(const absl::Status& status) {
   storage::MutexLock lock(&mu_);
-  last_end_ = Now();
-  last_round_started_ = last_start_;
-  goes_on_ = true;
-  not_before_ = last_end_ + settings_.after_stop;
-  ++results_["stopped"];
-  // If the agent ends, Loop() tells them.
-  if (stopping_ != Stopping::kForEver) EndWishes(status);
+  timetable_.OnStopped(clock_.Now(), status);
+  NoteStart();
+  ++(*known_.mutable_rounds_by_result())["stopped"];
   log_.Info("round_stopped", {{"why", std::string(status.message())}});
 }
 
 void RoundRunner::OnFailed(const absl::Status& status) {
+  const bool lacks_room = absl::IsResourceExhausted(status) && !job_.HasRoom();
   storage::MutexLock lock(&mu_);
-  last_end_ = Now();
-  goes_on_ = job_.HasOpenRound();
-  last_error_ = std::string(status.message());
-  ++results_["failed"];
-  const absl::Duration pause = PauseAfter(status);
-  not_before_ = last_end_ + pause;
-  EndWishes(status);
-  log_.Error("round_failed", {{"error", last_error_},
-                              {"retry_seconds", absl::ToDoubleSeconds(pause)}});
+  const absl::Duration wait =
+      timetable_.OnFailed(clock_.Now(), status, lacks_room);
+  const std::string error(status.message());
+  known_.mutable_rounds()->set_last_error(error);
+  ++(*known_.mutable_rounds_by_result())["failed"];
+  log_.Error("round_failed", {{"error", error},
+                              {"retry_seconds", absl::ToDoubleSeconds(wait)}});
 }
 
-absl::Duration RoundRunner::PauseAfter(const absl::Status& status) {
-  const auto doubled = [&](absl::Duration first, int times) {
-    return std::min(first * (int64_t{1} << std::min(times, 20)),
-                    settings_.max_retry);
-  };
-  const absl::Duration pause = doubled(settings_.retry, failures_++);
-  const bool is_full = absl::IsResourceExhausted(status);
-  awaits_room_ = is_full && !job_.HasRoom();
-  if (!is_full || awaits_room_) {
-    failures_with_room_ = 0;
-    return pause;
+void RoundRunner::NoteStart() {
+  *known_.mutable_last_round_started() = ToMessage(timetable_.last_start());
+}
+
+void RoundRunner::NoteSuccess(const EndedRound& last) {
+  *known_.mutable_last_success() = ToMessage(timetable_.last_end());
+  known_.clear_last_phase_seconds();
+  for (const auto& [phase, seconds] : last.phase_seconds) {
+    (*known_.mutable_last_phase_seconds())[phase] = seconds;
   }
-  return doubled(settings_.room_retry, failures_with_room_++);
-}
-
-void RoundRunner::LookForRoom(absl::Time now) {
-  if (!awaits_room_ || now < last_end_ + settings_.room_retry) return;
-  if (!job_.HasRoom()) return;
-  awaits_room_ = false;
-  not_before_ = absl::InfinitePast();
-  log_.Info("room_on_disk_again", {});
-}
-
-void RoundRunner::EndWishes(const absl::Status& status) {
-  for (const std::shared_ptr<Wish>& wish : wishes_) {
-    wish->is_done = true;
-    wish->status = status;
-  }
-  wishes_.clear();
-  changed_.SignalAll();
-}
-
-void RoundRunner::DropUnwatchedIfPaused() {
-  if (!is_paused_) return;
-  std::erase_if(wishes_, [](const auto& wish) { return !wish->is_watched; });
 }
 
 bool RoundRunner::ShowsLife() {
@@ -298,8 +203,8 @@ bool RoundRunner::ShowsLife() {
       "{} {} {} {} {} {}", view.round, static_cast<int>(view.phase),
       view.counts.completed(), view.counts.released, view.bytes, view.settled);
   storage::MutexLock lock(&mu_);
-  const absl::Time now = settings_.steady_now();
-  if (!is_running_) return now - sign_of_life_ < kMostSilence;
+  const absl::Time now = clock_.SteadyNow();
+  if (!timetable_.is_running()) return now - sign_of_life_ < kMostSilence;
   if (look != last_look_) {
     last_look_ = look;
     sign_of_life_ = now;
@@ -311,60 +216,37 @@ bool RoundRunner::ShowsLife() {
 // ----------------------------------------------------------
 
 admin::RoundsState RoundRunner::State() {
-  admin::RoundsState state;
-  state.set_schedule(schedule_.ToText());
-  state.set_paused(is_paused_);
-  state.set_last_error(last_error_);
+  admin::RoundsState state = known_.rounds();
+  state.set_schedule(timetable_.schedule().ToText());
+  state.set_paused(timetable_.is_paused());
   // Not while it only looks whether there is something to do.
-  if (is_running_ && job_.HasOpenRound()) {
-    state.set_state(stopping_ == Stopping::kNo ? "running" : "stopping");
+  if (timetable_.is_running() && job_.HasOpenRound()) {
+    const bool stops = timetable_.is_stopping() || timetable_.is_ending();
+    state.set_state(stops ? "stopping" : "running");
     return state;
   }
-  state.set_state(is_paused_ && wishes_.empty() ? "paused" : "waiting");
-  const absl::Time now = settings_.now();
-  absl::Time next = NextStart(now);
-  // It will look again soon, but a round will be only when something is due.
-  if (look_again_ > absl::InfinitePast() &&
-      (schedule_.is_continuous() || !wishes_.empty())) {
-    if (!next_due_.has_value()) return state;
-    next = std::max(next, *next_due_);
-  }
-  if (next != absl::InfiniteFuture()) {
-    *state.mutable_next_round() = ToMessage(std::max(next, now));
+  const bool rests = timetable_.is_paused() && !timetable_.has_wishes();
+  state.set_state(rests ? "paused" : "waiting");
+  if (const auto next = timetable_.NextRound(clock_.Now()); next.has_value()) {
+    *state.mutable_next_round() = ToMessage(*next);
   }
   return state;
 }
 
 admin::AgentStatus RoundRunner::Status() {
-  admin::AgentStatus status;
   const jobs::ProgressView view = job_.view();
   jobs::RunSummary lifetime = job_.lifetime();
-  lifetime.elapsed = std::max(settings_.now() - started_, absl::ZeroDuration());
-  *status.mutable_lifetime() = CountsMessage(lifetime);
-  status.set_pid(getpid());
-  status.set_version(settings_.version);
-  *status.mutable_started() = ToMessage(started_);
+  lifetime.elapsed = std::max(clock_.Now() - started_, absl::ZeroDuration());
+  admin::AgentStatus status;
   {
     storage::MutexLock lock(&mu_);
+    status = known_;
     *status.mutable_rounds() = State();
-    if (view.phase != proto::NO_ROUND) {
-      *status.mutable_progress() = ProgressMessage(view);
-    }
-    for (const auto& [result, count] : results_) {
-      (*status.mutable_rounds_by_result())[result] = count;
-    }
-    if (last_success_ != absl::InfinitePast()) {
-      *status.mutable_last_success() = ToMessage(last_success_);
-    }
-    const absl::Time began = view.phase != proto::NO_ROUND
-                                 ? view.round_started
-                                 : last_round_started_;
-    if (began != absl::InfinitePast()) {
-      *status.mutable_last_round_started() = ToMessage(began);
-    }
-    for (const auto& [phase, seconds] : last_phases_) {
-      (*status.mutable_last_phase_seconds())[phase] = seconds;
-    }
+  }
+  *status.mutable_lifetime() = CountsMessage(lifetime);
+  if (view.phase != proto::NO_ROUND) {
+    *status.mutable_progress() = ProgressMessage(view);
+    *status.mutable_last_round_started() = ToMessage(view.round_started);
   }
   if (settings_.add_to_status) settings_.add_to_status(status);
   return status;
@@ -372,7 +254,7 @@ admin::AgentStatus RoundRunner::Status() {
 
 absl::Status RoundRunner::Run(const admin::RunRoundsRequest& request,
                               const Sink<admin::RunProgress>& sink) {
-  const auto wish = std::make_shared<Wish>();
+  const auto wish = std::make_shared<RoundTimetable::Wish>();
   if (request.has_rounds()) {
     if (request.rounds() <= 0) {
       return absl::InvalidArgumentError("'rounds' must be above zero");
@@ -384,19 +266,11 @@ absl::Status RoundRunner::Run(const admin::RunRoundsRequest& request,
     return absl::InvalidArgumentError("'wait' must not be negative");
   }
   wish->wait = std::min(wish->wait, kMostWait);
-  const absl::Time started = settings_.now();
+  const absl::Time started = clock_.Now();
   const jobs::RunSummary before = job_.lifetime();
   {
     storage::MutexLock lock(&mu_);
-    if (stopping_ == Stopping::kForEver) {
-      return absl::UnavailableError("the agent is stopping");
-    }
-    if (wishes_.size() >= kMostWishes) {
-      return absl::AbortedError(fmt::format(
-          "{} others have asked for rounds already; they run", kMostWishes));
-    }
-    wishes_.push_back(wish);
-    look_again_ = absl::InfinitePast();
+    if (absl::Status s = timetable_.Ask(wish); !s.ok()) return s;
     changed_.SignalAll();
   }
   absl::Status status;
@@ -404,30 +278,30 @@ absl::Status RoundRunner::Run(const admin::RunRoundsRequest& request,
     jobs::ProgressView view = job_.view();
     {
       storage::MutexLock lock(&mu_);
-      const absl::Time until = jobs::SteadyNow() + settings_.progress_every;
-      for (absl::Time now;
-           !wish->is_done && (now = jobs::SteadyNow()) < until;) {
-        changed_.WaitFor(&mu_, until - now);
+      const absl::Time until = clock_.SteadyNow() + settings_.progress_every;
+      while (!wish->is_done && clock_.SteadyNow() < until) {
+        clock_.WaitUntil(changed_, &mu_, until);
       }
       is_done = wish->is_done;
       status = wish->status;
-      if (!is_running_ && next_due_.has_value())
-        view.waiting_until = *next_due_;
+      if (const auto due = timetable_.next_due();
+          due.has_value() && !timetable_.is_running()) {
+        view.waiting_until = *due;
+      }
     }
     if (is_done) break;
     admin::RunProgress message;
     *message.mutable_progress() = ProgressMessage(view);
     if (!sink(message)) {
       storage::MutexLock lock(&mu_);
-      wish->is_watched = false;
-      DropUnwatchedIfPaused();
+      timetable_.Unwatch(*wish);
       return absl::OkStatus();
     }
   }
   admin::RunProgress last;
   *last.mutable_progress() = ProgressMessage(job_.view());
   jobs::RunSummary summary = Since(before, job_.lifetime());
-  summary.elapsed = settings_.now() - started;
+  summary.elapsed = clock_.Now() - started;
   *last.mutable_summary() = CountsMessage(summary);
   if (settings_.site_status) settings_.site_status(*last.mutable_status());
   (void)sink(last);
@@ -436,13 +310,9 @@ absl::Status RoundRunner::Run(const admin::RunRoundsRequest& request,
 
 absl::Status RoundRunner::Stop(admin::RoundsState& reply) {
   storage::MutexLock lock(&mu_);
-  if (is_running_ && stopping_ == Stopping::kNo) {
-    stopping_ = Stopping::kByOperator;
-    stop_ = true;
-  } else if (!is_running_) {
-    OnStopByOperator();
-  }
-  while (is_running_ && stopping_ == Stopping::kByOperator) {
+  if (timetable_.Stop(clock_.Now())) stop_ = true;
+  changed_.SignalAll();
+  while (timetable_.is_running() && timetable_.is_stopping()) {
     changed_.Wait(&mu_);
   }
   reply = State();
@@ -464,8 +334,7 @@ absl::Status RoundRunner::Pause(admin::RoundsState& reply) {
                     PausedFile(), std::strerror(errno)));
   }
   close(fd);
-  if (!std::exchange(is_paused_, true)) log_.Info("rounds_paused", {});
-  DropUnwatchedIfPaused();
+  if (timetable_.Pause()) log_.Info("rounds_paused", {});
   changed_.SignalAll();
   reply = State();
   return absl::OkStatus();
@@ -477,8 +346,7 @@ absl::Status RoundRunner::Resume(admin::RoundsState& reply) {
     return absl::InternalError(fmt::format("{} cannot be removed: {}",
                                            PausedFile(), std::strerror(errno)));
   }
-  if (std::exchange(is_paused_, false)) log_.Info("rounds_resumed", {});
-  not_before_ = absl::InfinitePast();  // Resume means now.
+  if (timetable_.Resume()) log_.Info("rounds_resumed", {});
   changed_.SignalAll();
   reply = State();
   return absl::OkStatus();

@@ -12,7 +12,6 @@
 #include <thread>
 #include <utility>
 
-#include "jobs/fetch/steady_now.h"
 #include "storage/mutex.h"
 
 namespace gannet::sites {
@@ -44,8 +43,9 @@ int AwaitSignal(absl::Duration at_most) {
 // handling of signals must not.
 class Herald {
  public:
-  Herald(Agent& agent, const ServiceManager& manager, Log& log)
-      : agent_(agent), manager_(manager), log_(log) {
+  Herald(Agent& agent, const ServiceManager& manager, Log& log,
+         storage::Clock& clock)
+      : agent_(agent), manager_(manager), log_(log), clock_(clock) {
     thread_ = std::thread([this] { Run(); });
   }
   ~Herald() {
@@ -72,13 +72,13 @@ class Herald {
       absl::Status must_restart = agent_.MustRestart();
       storage::MutexLock lock(&mu_);
       must_restart_ = std::move(must_restart);
-      if (!is_over_) changed_.WaitFor(&mu_, pause);
+      if (!is_over_) clock_.WaitFor(changed_, &mu_, pause);
       if (is_over_) return;
     }
   }
 
   void FeedServiceManager() {
-    const absl::Time now = jobs::SteadyNow();
+    const absl::Time now = clock_.SteadyNow();
     const std::optional<absl::Duration> every = manager_.alive_every();
     if (every.has_value() && now >= next_alive_) {
       next_alive_ = now + std::min(*every, kLook);
@@ -101,6 +101,7 @@ class Herald {
   Agent& agent_;
   const ServiceManager& manager_;
   Log& log_;
+  storage::Clock& clock_;
   // Its thread's own.
   absl::Time next_alive_ = absl::InfinitePast();
   absl::Time next_status_ = absl::InfinitePast();
@@ -117,8 +118,8 @@ class Herald {
 // Ends them beside the main thread, which goes on listening.
 void StopAgent(std::unique_ptr<Herald> herald, std::unique_ptr<Agent> agent,
                std::unique_ptr<storage::SiteStore> store, ExitCode code,
-               Log& log) {
-  const absl::Time started = jobs::SteadyNow();
+               Log& log, storage::Clock& clock) {
+  const absl::Time started = clock.SteadyNow();
   std::atomic<bool> is_done = false;
   std::thread stopper([&] {
     herald.reset();
@@ -132,7 +133,7 @@ void StopAgent(std::unique_ptr<Herald> herald, std::unique_ptr<Agent> agent,
       log.Warning("agent_ended_at_once", {{"signal", int64_t{signal}}});
       _exit(kInterrupted);
     }
-    if (jobs::SteadyNow() - started > kMostStopping) {
+    if (clock.SteadyNow() - started > kMostStopping) {
       log.Warning("agent_ended_while_stopping",
                   {{"why",
                     "a caller's request takes too long; what is stored "
@@ -142,7 +143,7 @@ void StopAgent(std::unique_ptr<Herald> herald, std::unique_ptr<Agent> agent,
   }
   stopper.join();
   log.Info("agent_stopped",
-           {{"seconds", absl::ToDoubleSeconds(jobs::SteadyNow() - started)}});
+           {{"seconds", absl::ToDoubleSeconds(clock.SteadyNow() - started)}});
 }
 
 // Until it is to end, and with which code.
@@ -193,12 +194,14 @@ void BlockAgentSignals() {
 
 ExitCode RunAgent(std::unique_ptr<Agent> agent,
                   std::unique_ptr<storage::SiteStore> store,
-                  const ServiceManager& manager, Log& log) {
+                  const ServiceManager& manager, Log& log,
+                  storage::Clock& clock) {
   manager.Ready();
-  auto herald = std::make_unique<Herald>(*agent, manager, log);
+  auto herald = std::make_unique<Herald>(*agent, manager, log, clock);
   const ExitCode code = AwaitEnd(*agent, *herald, manager, log);
   manager.Stopping();
-  StopAgent(std::move(herald), std::move(agent), std::move(store), code, log);
+  StopAgent(std::move(herald), std::move(agent), std::move(store), code, log,
+            clock);
   return code;
 }
 

@@ -14,6 +14,7 @@
 #include "sites/agent/agent.h"
 #include "sites/agent/exit_code.h"
 #include "sites/agent/service_manager.h"
+#include "storage/clock.h"
 #include "storage/site_store/site_store.h"
 
 namespace gannet::sites {
@@ -41,6 +42,7 @@ class EndOnSignals {
 // long: the state is safe at every moment, so the process just ends.
 ExitCode RunAgent(std::unique_ptr<Agent> agent,
                   std::unique_ptr<storage::SiteStore> store,
-                  const ServiceManager& manager, Log& log);
+                  const ServiceManager& manager, Log& log,
+                  storage::Clock& clock);
 
 }  // namespace gannet::sites

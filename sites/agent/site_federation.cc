@@ -13,7 +13,6 @@
 #include "federation/map/file_map.h"
 #include "federation/member/membership.h"
 #include "federation/peers/channel_arguments.h"
-#include "jobs/fetch/steady_now.h"
 #include "sites/admin/keep_grpc.h"
 #include "sites/admin/utf8.h"
 #include "sites/admin/verification_message.h"
@@ -57,13 +56,15 @@ std::string ListText(const UrlListSection& list) {
 // Pages a second over the last ten. Thread-safe.
 class PageRate {
  public:
+  explicit PageRate(storage::Clock& clock) : clock_(clock) {}
+
   void CountBy(std::function<int64_t()> fetched) ABSL_LOCKS_EXCLUDED(mu_) {
     storage::MutexLock lock(&mu_);
     fetched_ = std::move(fetched);
   }
 
   double Now() ABSL_LOCKS_EXCLUDED(mu_) {
-    const absl::Time now = jobs::SteadyNow();
+    const absl::Time now = clock_.SteadyNow();
     storage::MutexLock lock(&mu_);
     if (!fetched_) return 0;
     const int64_t pages = fetched_();
@@ -79,6 +80,7 @@ class PageRate {
   }
 
  private:
+  storage::Clock& clock_;
   storage::Mutex mu_;
   std::function<int64_t()> fetched_ ABSL_GUARDED_BY(mu_);
   absl::Time then_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
@@ -121,8 +123,9 @@ proto::MapRules RulesOf(const SiteConfig& config) {
 
 class SiteFederation::Members {
  public:
-  Members(const SiteConfig& config, storage::SiteStore& store, Log& log)
-      : config(config), store(store), log(log) {}
+  Members(const SiteConfig& config, storage::SiteStore& store, Log& log,
+          storage::Clock& clock)
+      : config(config), store(store), log(log), clock(clock) {}
   // What is sent again asks the membership.
   ~Members() {
     if (resend != nullptr) resend->End();
@@ -141,7 +144,8 @@ class SiteFederation::Members {
   const SiteConfig config;
   storage::SiteStore& store;
   Log& log;
-  PageRate page_rate;
+  storage::Clock& clock;
+  PageRate page_rate{clock};
   std::unique_ptr<storage::Canonicaliser> canonicaliser;
   std::unique_ptr<storage::UrlFilter> filter;
   // The rounds' thread's.
@@ -158,7 +162,7 @@ class SiteFederation::Members {
 // A scanner may connect thousands of times: a line a minute is enough.
 void SiteFederation::Members::OnStranger(const absl::Status& why) {
   ++refused_handshakes;
-  const absl::Time now = jobs::SteadyNow();
+  const absl::Time now = clock.SteadyNow();
   {
     storage::MutexLock lock(&mu);
     if (now - stranger_noted < absl::Minutes(1)) return;
@@ -176,7 +180,7 @@ absl::Status SiteFederation::Members::Start() {
              std::random_device random;
              return uint64_t{random()} << 32 | random();
            }},
-      store.crawl_db(), storage::SystemClock(), &lost);
+      store.crawl_db(), clock, &lost);
   if (!loaded.ok()) return loaded.status();
   if (!lost.ok()) {
     log.Warning("sent_cache_lost", {{"error", std::string(lost.message())}});
@@ -192,7 +196,7 @@ absl::Status SiteFederation::Members::Start() {
 
   resend = std::make_unique<Resend>(
       store, *canonicaliser, *filter,
-      static_cast<uint32_t>(config.fetch.redirects), log);
+      static_cast<uint32_t>(config.fetch.redirects), log, clock);
 
   const FederationSection& section = config.federation;
   federation::MembershipSettings settings;
@@ -236,9 +240,8 @@ absl::Status SiteFederation::Members::Start() {
         log.Write(is_bad ? LogLevel::kWarning : LogLevel::kInfo, event,
                   absl::MakeConstSpan(line));
       };
-  auto member =
-      Membership::Start(std::move(settings), store.crawl_db(), *canonicaliser,
-                        *filter, storage::SystemClock());
+  auto member = Membership::Start(std::move(settings), store.crawl_db(),
+                                  *canonicaliser, *filter, clock);
   if (!member.ok()) return member.status();
   membership = *std::move(member);
   return absl::OkStatus();
@@ -249,9 +252,10 @@ SiteFederation::SiteFederation(std::unique_ptr<Members> members)
 SiteFederation::~SiteFederation() = default;
 
 absl::StatusOr<std::unique_ptr<SiteFederation>> SiteFederation::Start(
-    const SiteConfig& config, storage::SiteStore& store, Log& log) {
+    const SiteConfig& config, storage::SiteStore& store, Log& log,
+    storage::Clock& clock) {
   KeepGrpc();
-  auto members = std::make_unique<Members>(config, store, log);
+  auto members = std::make_unique<Members>(config, store, log, clock);
   if (absl::Status s = members->Start(); !s.ok()) return s;
   return std::unique_ptr<SiteFederation>(
       new SiteFederation(std::move(members)));

@@ -15,6 +15,7 @@
 #include "sites/admin/federation_control.h"
 #include "sites/agent/log.h"
 #include "sites/config/site_config.h"
+#include "storage/clock.h"
 #include "storage/site_store/site_store.h"
 
 namespace gannet::sites {
@@ -24,10 +25,11 @@ proto::MapRules RulesOf(const SiteConfig& config);
 
 class SiteFederation : public FederationControl, public jobs::FederationPart {
  public:
-  // Listens and begins. `store` and `log` must outlive it. Errors say what to
-  // do. REQUIRES: config.federation.map is not kNone.
+  // Listens and begins. `store`, `log` and `clock` must outlive it. Errors
+  // say what to do. REQUIRES: config.federation.map is not kNone.
   static absl::StatusOr<std::unique_ptr<SiteFederation>> Start(
-      const SiteConfig& config, storage::SiteStore& store, Log& log);
+      const SiteConfig& config, storage::SiteStore& store, Log& log,
+      storage::Clock& clock);
   // Gives how many pages were fetched so far: other sites are told the rate.
   // Null: not known (any more).
   void CountPagesBy(std::function<int64_t()> fetched_pages);

@@ -8,11 +8,12 @@
 namespace gannet::sites {
 
 SiteRounds::SiteRounds(PreparedRounds settings, storage::SiteStore& store,
-                       jobs::FederationPart* federation)
+                       jobs::FederationPart* federation, storage::Clock& clock)
     : store_(store),
       federation_(federation),
-      running_(
-          std::make_shared<Running>(std::move(settings), store, federation)) {}
+      clock_(clock),
+      running_(std::make_shared<Running>(std::move(settings), store, federation,
+                                         clock)) {}
 
 void SiteRounds::SetSettings(PreparedRounds settings) {
   storage::MutexLock lock(&mu_);
@@ -31,8 +32,8 @@ absl::StatusOr<bool> SiteRounds::RunOne(const std::atomic<bool>& stop) {
     storage::MutexLock lock(&mu_);
     if (next_.has_value()) {
       before_ = Sum(before_, running_->rounds.summary());
-      running_ =
-          std::make_shared<Running>(*std::move(next_), store_, federation_);
+      running_ = std::make_shared<Running>(*std::move(next_), store_,
+                                           federation_, clock_);
       next_.reset();
     }
   }

@@ -8,6 +8,7 @@
 
 #include "sites/agent/round_settings.h"
 #include "sites/agent/rounds_job.h"
+#include "storage/clock.h"
 #include "storage/mutex.h"
 #include "storage/site_store/site_store.h"
 
@@ -15,10 +16,10 @@ namespace gannet::sites {
 
 class SiteRounds : public RoundsJob {
  public:
-  // `store` must outlive this, and `federation`, which is null if the site is
-  // in none.
+  // `store` and `clock` must outlive this, and `federation`, which is null if
+  // the site is in none.
   SiteRounds(PreparedRounds settings, storage::SiteStore& store,
-             jobs::FederationPart* federation = nullptr);
+             jobs::FederationPart* federation, storage::Clock& clock);
 
   // From the next round on.
   void SetSettings(PreparedRounds settings) ABSL_LOCKS_EXCLUDED(mu_);
@@ -38,9 +39,9 @@ class SiteRounds : public RoundsJob {
   // Rounds, and what their settings point at.
   struct Running {
     Running(PreparedRounds from, storage::SiteStore& store,
-            jobs::FederationPart* federation)
+            jobs::FederationPart* federation, storage::Clock& clock)
         : settings(In(federation, std::move(from))),
-          rounds(settings.settings, &store, storage::SystemClock()) {}
+          rounds(settings.settings, &store, clock) {}
     static PreparedRounds In(jobs::FederationPart* federation,
                              PreparedRounds settings) {
       settings.settings.federation = federation;
@@ -53,6 +54,7 @@ class SiteRounds : public RoundsJob {
 
   storage::SiteStore& store_;
   jobs::FederationPart* const federation_;
+  storage::Clock& clock_;
   storage::Mutex mu_;
   // Shared, because a reader may hold it while it is replaced.
   std::shared_ptr<Running> running_ ABSL_GUARDED_BY(mu_);

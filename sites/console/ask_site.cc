@@ -2,11 +2,10 @@
 
 #include <utility>
 
-#include "absl/time/clock.h"
-#include "jobs/fetch/steady_now.h"
 #include "sites/admin/local_admin.h"
 #include "sites/admin/remote_admin.h"
 #include "sites/console/output.h"
+#include "storage/clock.h"
 
 namespace gannet::sites {
 namespace {
@@ -27,7 +26,8 @@ absl::StatusOr<std::unique_ptr<ReachedSite>> ReachedSite::Reach(
     reached->admin_ = *std::move(agent);
     return reached;
   }
-  const absl::Time give_up = jobs::SteadyNow() + kPatience;
+  storage::Clock& clock = storage::SystemClock();
+  const absl::Time give_up = clock.SteadyNow() + kPatience;
   for (;;) {
     auto agent = ConnectToAgent(site.config.site.data);
     if (agent.ok()) {
@@ -40,13 +40,13 @@ absl::StatusOr<std::unique_ptr<ReachedSite>> ReachedSite::Reach(
       reached->store_ = *std::move(store);
       break;
     }
-    if (!absl::IsAborted(store.status()) || jobs::SteadyNow() >= give_up) {
+    if (!absl::IsAborted(store.status()) || clock.SteadyNow() >= give_up) {
       return store.status();
     }
-    absl::SleepFor(kKnockAgain);
+    clock.SleepFor(kKnockAgain);
   }
   reached->admin_ = std::make_unique<LocalAdmin>(
-      site.config, site.file, *reached->store_, /*rounds=*/nullptr);
+      site.config, site.file, *reached->store_, /*rounds=*/nullptr, clock);
   return reached;
 }
 

@@ -5,13 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "absl/time/clock.h"
-#include "jobs/fetch/steady_now.h"
 #include "sites/config/quantity.h"
 #include "sites/console/ask_site.h"
 #include "sites/console/commands.h"
 #include "sites/console/terminal_text.h"
 #include "sites/console/text_table.h"
+#include "storage/clock.h"
 
 namespace gannet::sites {
 namespace {
@@ -127,20 +126,21 @@ ExitCode WaitForQuiet(const Flags& flags) {
   if (!site.ok()) return Report(site.status());
   const auto reached = ReachedSite::Reach(*site);
   if (!reached.ok()) return Report(reached.status());
-  const absl::Time until = jobs::SteadyNow() + *wait;
+  storage::Clock& clock = storage::SystemClock();
+  const absl::Time until = clock.SteadyNow() + *wait;
   for (;;) {
     admin::Federation reply;
     const absl::Status asked =
         (*reached)->admin().GetFederation(TheTruth(), reply);
     if (!asked.ok()) return ReportAnswer(asked);
     const bool is_quiet = reply.federation().quiet();
-    if (is_quiet || jobs::SteadyNow() > until) {
+    if (is_quiet || clock.SteadyNow() > until) {
       const ExitCode printed = Print(
           flags.site, [&] { return MessageJson(reply); },
           [&] { return ForPeople(reply); });
       return is_quiet ? printed : kFailed;
     }
-    absl::SleepFor(kLookEvery);
+    clock.SleepFor(kLookEvery);
   }
 }
 

@@ -35,13 +35,15 @@ ForegroundRounds::ForegroundRounds(const ChosenSite& site,
       started_(absl::Now()),
       rounds_(rounds),
       stop_(stop),
-      log_(OnlyErrors(), STDERR_FILENO, /*to_journal=*/false),
-      admin_(site.config, site.file, store, this) {}
+      log_(OnlyErrors(), STDERR_FILENO, /*to_journal=*/false,
+           storage::SystemClock()),
+      admin_(site.config, site.file, store, this, storage::SystemClock()) {}
 
 absl::Status ForegroundRounds::Serve() {
   AdminServerSettings settings;
   settings.data_folder = data_;
-  auto server = AdminServer::Start(settings, admin_, calls_, log_);
+  auto server = AdminServer::Start(settings, admin_, calls_, log_,
+                                   storage::SystemClock());
   if (!server.ok()) return server.status();
   server_ = *std::move(server);
   return absl::OkStatus();

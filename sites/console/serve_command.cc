@@ -82,7 +82,8 @@ ExitCode Serve(const Flags& flags) {
   if (!store.ok()) return Report(store.status());
 
   const ServiceManager manager = ServiceManager::FromEnvironment();
-  Log log(site->config.log, STDERR_FILENO, IsJournal(STDERR_FILENO));
+  storage::Clock& clock = storage::SystemClock();
+  Log log(site->config.log, STDERR_FILENO, IsJournal(STDERR_FILENO), clock);
   AgentSettings settings;
   settings.config = site->config;
   settings.config_file = site->file;
@@ -93,7 +94,7 @@ ExitCode Serve(const Flags& flags) {
     if (!again.ok()) return again.status();
     return again->config;
   };
-  settings.serve_http = [&log, names = DashboardNames(site->config)](
+  settings.serve_http = [&log, &clock, names = DashboardNames(site->config)](
                             const std::string& address, Admin& admin,
                             std::function<absl::Status()> healthy)
       -> absl::StatusOr<std::shared_ptr<void>> {
@@ -109,7 +110,7 @@ ExitCode Serve(const Flags& flags) {
       return MessageJson(reply).dump(-1, ' ', false,
                                      nlohmann::json::error_handler_t::replace);
     };
-    auto server = DashboardServer::Start(dashboard, admin);
+    auto server = DashboardServer::Start(dashboard, admin, clock);
     if (!server.ok()) return server.status();
     // Not always the port of the configuration, which may be 0.
     log.Info("dashboard_serves",
@@ -117,9 +118,9 @@ ExitCode Serve(const Flags& flags) {
                           std::to_string((*server)->port()) + "/"}});
     return std::shared_ptr<void>(*std::move(server));
   };
-  auto agent = Agent::Start(std::move(settings), **store, log);
+  auto agent = Agent::Start(std::move(settings), **store, log, clock);
   if (!agent.ok()) return Report(agent.status());
-  return RunAgent(*std::move(agent), *std::move(store), manager, log);
+  return RunAgent(*std::move(agent), *std::move(store), manager, log, clock);
 }
 
 }  // namespace

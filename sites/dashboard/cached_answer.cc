@@ -6,17 +6,14 @@ namespace gannet::sites {
 
 absl::StatusOr<std::optional<std::string>> CachedAnswer::Get(
     const std::function<absl::StatusOr<std::string>()>& find_out) {
-  const absl::Time began = now_();
+  const absl::Time began = clock_.SteadyNow();
   {
     storage::MutexLock lock(&mu_);
-    // Both ways: a clock set back must not keep an answer for ever.
-    const bool is_good = began >= asked_ && began < good_until_;
-    if (is_asking_ || is_good) return answer_;
+    if (is_asking_ || began < good_until_) return answer_;
     is_asking_ = true;
-    asked_ = began;
   }
   absl::StatusOr<std::string> found = find_out();
-  const absl::Time ended = now_();
+  const absl::Time ended = clock_.SteadyNow();
 
   storage::MutexLock lock(&mu_);
   is_asking_ = false;

@@ -11,18 +11,17 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "storage/clock.h"
 #include "storage/mutex.h"
 
 namespace gannet::sites {
 
 class CachedAnswer {
  public:
-  using Clock = std::function<absl::Time()>;
-
-  explicit CachedAnswer(absl::Duration at_least, Clock now = absl::Now)
-      : at_least_(at_least), now_(std::move(now)) {}
+  // `clock` must outlive it.
+  CachedAnswer(absl::Duration at_least, storage::Clock& clock)
+      : at_least_(at_least), clock_(clock) {}
 
   // Nullopt: another caller is computing it, and there is no old answer. Errors
   // are not kept.
@@ -32,10 +31,9 @@ class CachedAnswer {
 
  private:
   const absl::Duration at_least_;
-  const Clock now_;
+  storage::Clock& clock_;
   storage::Mutex mu_;
   bool is_asking_ ABSL_GUARDED_BY(mu_) = false;
-  absl::Time asked_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
   absl::Time good_until_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
   std::optional<std::string> answer_ ABSL_GUARDED_BY(mu_);
 };

@@ -44,19 +44,20 @@ HttpAnswer MetricsAnswer(Admin& admin, const HttpServer& server) {
 }  // namespace
 
 DashboardServer::DashboardServer(const DashboardSettings& settings,
-                                 Admin& admin)
+                                 Admin& admin, storage::Clock& clock)
     : admin_(admin),
       rates_(std::make_unique<RateSampler>(admin, settings.sample_every,
-                                           settings.history)),
-      api_(std::make_unique<JsonApi>(admin, *rates_, settings.federation)),
+                                           settings.history, clock)),
+      api_(std::make_unique<JsonApi>(admin, *rates_, settings.federation,
+                                     clock)),
       server_(std::make_unique<HttpServer>()) {}
 
 DashboardServer::~DashboardServer() { Stop(); }
 
 absl::StatusOr<std::unique_ptr<DashboardServer>> DashboardServer::Start(
-    const DashboardSettings& settings, Admin& admin) {
+    const DashboardSettings& settings, Admin& admin, storage::Clock& clock) {
   std::unique_ptr<DashboardServer> dashboard(
-      new DashboardServer(settings, admin));
+      new DashboardServer(settings, admin, clock));
   dashboard->AddRoutes(settings);
   absl::Status started =
       dashboard->server_->Start(settings.address, settings.names);

@@ -15,6 +15,7 @@
 #include "absl/time/time.h"
 #include "sites/admin/admin.h"
 #include "sites/dashboard/rate_history.h"
+#include "storage/clock.h"
 
 namespace gannet::sites {
 
@@ -43,9 +44,9 @@ struct DashboardSettings {
 class DashboardServer {
  public:
   // kInvalidArgument: no address; kFailedPrecondition: cannot listen there.
-  // `admin` must outlive it.
+  // `admin` and `clock` must outlive it.
   static absl::StatusOr<std::unique_ptr<DashboardServer>> Start(
-      const DashboardSettings& settings, Admin& admin);
+      const DashboardSettings& settings, Admin& admin, storage::Clock& clock);
   ~DashboardServer();  // Stops.
 
   uint16_t port() const;
@@ -54,7 +55,8 @@ class DashboardServer {
   void Stop();
 
  private:
-  DashboardServer(const DashboardSettings& settings, Admin& admin);
+  DashboardServer(const DashboardSettings& settings, Admin& admin,
+                  storage::Clock& clock);
   void AddRoutes(const DashboardSettings& settings);
 
   Admin& admin_;

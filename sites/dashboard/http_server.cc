@@ -156,7 +156,7 @@ void HttpServer::Stop() {
   std::thread knocking([&] {
     while (!has_stopped) {
       Knock(address_.ip == "0.0.0.0" ? "127.0.0.1" : address_.ip, port_);
-      absl::SleepFor(absl::Milliseconds(5));
+      absl::SleepFor(absl::Milliseconds(5));  // Of civetweb's time, not ours.
     }
   });
   mg_stop(context_);

@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "sites/admin/message_json.h"
 
 namespace gannet::sites {
@@ -97,15 +96,16 @@ uint64_t NumberOf(const nlohmann::json& report) {
 // Short, so that a person sees a change within a second or two; longer for
 // hosts, because all of them are read.
 JsonApi::JsonApi(Admin& admin, const RateSampler& rates,
-                 FederationJson federation)
+                 FederationJson federation, storage::Clock& clock)
     : admin_(admin),
       rates_(rates),
       federation_json_(std::move(federation)),
-      status_(absl::Milliseconds(500)),
-      frontier_(absl::Seconds(10)),
-      failing_hosts_(absl::Seconds(60)),
-      slow_hosts_(absl::Seconds(60)),
-      federation_(absl::Milliseconds(500)) {}
+      clock_(clock),
+      status_(absl::Milliseconds(500), clock),
+      frontier_(absl::Seconds(10), clock),
+      failing_hosts_(absl::Seconds(60), clock),
+      slow_hosts_(absl::Seconds(60), clock),
+      federation_(absl::Milliseconds(500), clock) {}
 
 void JsonApi::AddRoutes(HttpServer& server) {
   const auto add = [&](const char* path, std::set<std::string> keys,
@@ -149,7 +149,7 @@ JsonApi::Text JsonApi::Status() {
   if (absl::Status got = admin_.GetStatus({}, status); !got.ok()) return got;
   nlohmann::json json = MessageJson(status);
   // So that "3 minutes ago" does not depend on the reader's clock.
-  json["now"] = absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(),
+  json["now"] = absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", clock_.Now(),
                                  absl::UTCTimeZone());
   return Dump(json);
 }
@@ -161,7 +161,7 @@ JsonApi::Text JsonApi::Rates() {
                       rate.bytes_per_second});
   }
   return Dump({{"every", absl::ToDoubleSeconds(rates_.every())},
-               {"now", absl::ToUnixMillis(absl::Now())},
+               {"now", absl::ToUnixMillis(clock_.Now())},
                {"points", points}});
 }
 

@@ -24,6 +24,7 @@
 #include "sites/dashboard/http_server.h"
 #include "sites/dashboard/query.h"
 #include "sites/dashboard/rate_sampler.h"
+#include "storage/clock.h"
 
 namespace gannet::sites {
 
@@ -33,8 +34,9 @@ class JsonApi {
   // from several threads, but not at the same time.
   using FederationJson = std::function<std::string()>;
 
-  // Both references must outlive it; `federation` may be empty.
-  JsonApi(Admin& admin, const RateSampler& rates, FederationJson federation);
+  // All references must outlive it; `federation` may be empty.
+  JsonApi(Admin& admin, const RateSampler& rates, FederationJson federation,
+          storage::Clock& clock);
 
   // REQUIRES: `server` is not started, and stops before this ends.
   void AddRoutes(HttpServer& server);
@@ -54,6 +56,7 @@ class JsonApi {
   Admin& admin_;
   const RateSampler& rates_;
   const FederationJson federation_json_;
+  storage::Clock& clock_;
   CachedAnswer status_;
   CachedAnswer frontier_;
   CachedAnswer failing_hosts_;

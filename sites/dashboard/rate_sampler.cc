@@ -2,15 +2,14 @@
 
 #include <algorithm>
 
-#include "absl/time/clock.h"
-#include "jobs/fetch/steady_now.h"
 #include "sites/admin/outcomes.h"
 
 namespace gannet::sites {
 
 RateSampler::RateSampler(Admin& admin, absl::Duration every,
-                         const std::vector<RateSample>& history)
-    : admin_(admin), every_(every) {
+                         const std::vector<RateSample>& history,
+                         storage::Clock& clock)
+    : admin_(admin), every_(every), clock_(clock) {
   for (const RateSample& sample : history) history_.Add(sample);
   thread_ = std::thread([this] { Run(); });
 }
@@ -30,22 +29,22 @@ std::vector<Rate> RateSampler::Rates() const {
 }
 
 void RateSampler::Run() {
-  absl::Time next = jobs::SteadyNow();
+  absl::Time next = clock_.SteadyNow();
   while (true) {
     admin::Status status;
     // A site that does not answer leaves a gap, no more.
     const bool known = admin_.GetStatus({}, status).ok() && status.has_agent();
-    const absl::Time now = jobs::SteadyNow();
+    const absl::Time now = clock_.SteadyNow();
     const admin::RunCounts& all = status.agent().lifetime();
 
     storage::MutexLock lock(&mu_);
     if (known) {
-      history_.Add({absl::Now(), Completed(all.outcomes()), all.bytes()});
+      history_.Add({clock_.Now(), Completed(all.outcomes()), all.bytes()});
     }
     // From now on if we are late: never two at once.
     next = std::max(next + every_, now + every_ / 2);
-    while (!stopping_ && jobs::SteadyNow() < next) {
-      stop_asked_.WaitFor(&mu_, next - jobs::SteadyNow());
+    while (!stopping_ && clock_.SteadyNow() < next) {
+      clock_.WaitUntil(stop_asked_, &mu_, next);
     }
     if (stopping_) return;
   }

@@ -9,15 +9,16 @@
 #include "absl/time/time.h"
 #include "sites/admin/admin.h"
 #include "sites/dashboard/rate_history.h"
+#include "storage/clock.h"
 #include "storage/mutex.h"
 
 namespace gannet::sites {
 
 class RateSampler {
  public:
-  // Begins, after `history`. `admin` must outlive it.
+  // Begins, after `history`. `admin` and `clock` must outlive it.
   RateSampler(Admin& admin, absl::Duration every,
-              const std::vector<RateSample>& history = {});
+              const std::vector<RateSample>& history, storage::Clock& clock);
   ~RateSampler();  // Ends the thread.
 
   absl::Duration every() const { return every_; }
@@ -28,6 +29,7 @@ class RateSampler {
 
   Admin& admin_;
   const absl::Duration every_;
+  storage::Clock& clock_;
   mutable storage::Mutex mu_;
   storage::Condition stop_asked_;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;

@@ -117,7 +117,7 @@ absl::Status Archive::CheckSpace(uint64_t more) {
 absl::Status Archive::StartFile() {
   const FileNumber number{
       has_newest_ ? static_cast<uint32_t>(newest_.number) + 1 : 1};
-  const absl::Time now = settings_.now();
+  const absl::Time now = settings_.clock->Now();
   auto file = std::make_shared<OpenFile>();
   file->number = number;
   file->base = ArchiveBaseName(settings_.prefix, now, number, settings_.site);

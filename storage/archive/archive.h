@@ -30,7 +30,6 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "storage/archive/archive_meter.h"
@@ -41,6 +40,7 @@
 #include "storage/archive/record_packer.h"
 #include "storage/archive/warc_header.h"
 #include "storage/archive/warc_reader.h"
+#include "storage/clock.h"
 #include "storage/mutex.h"
 
 namespace gannet::storage {
@@ -65,7 +65,7 @@ struct ArchiveSettings {
   // http-header-user-agent, robots, ...
   std::vector<std::pair<std::string, std::string>> info;
 
-  std::function<absl::Time()> now = [] { return absl::Now(); };
+  Clock* clock = &SystemClock();
 };
 
 // Where a record is. Kept in the crawl DB.

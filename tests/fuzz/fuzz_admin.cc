@@ -43,8 +43,8 @@ class Site {
     SiteConfig config;
     config.site.data = settings.folder;
     runner_ = std::make_unique<ScriptedRunner>(settings.folder);
-    admin_ =
-        std::make_unique<LocalAdmin>(config, "", *store_, &runner_->control());
+    admin_ = std::make_unique<LocalAdmin>(
+        config, "", *store_, &runner_->control(), storage::SystemClock());
     admin_->SetFederation(&federation_);
   }
   Admin& admin() { return *admin_; }

@@ -33,6 +33,34 @@ TEST(SimulatedClockTest, AWaitEndsWhenTheClockIsMovedThatFar) {
   waiter.join();
 }
 
+TEST(SimulatedClockTest, WhoIsWokenIsNotTakenForOneThatWaits) {
+  SimulatedClock clock;
+  Mutex mu;
+  Condition changed;
+  bool is_told = false, has_seen = false, ends = false;
+  std::thread waiter([&] {
+    MutexLock lock(&mu);
+    while (!ends) {
+      has_seen = is_told;
+      clock.WaitFor(changed, &mu, absl::Hours(1));
+    }
+  });
+  clock.AwaitWaiters(1);
+  const auto tell = [&] {
+    MutexLock lock(&mu);
+    is_told = true;
+  };
+  tell();  // Without waking it.
+  clock.Settle(1);
+  {
+    MutexLock lock(&mu);
+    EXPECT_TRUE(has_seen);
+    ends = true;
+  }
+  clock.Advance(absl::Hours(1));
+  waiter.join();
+}
+
 TEST(SimulatedClockTest, SettingTheMachinesClockMovesStoredTimesOnly) {
   SimulatedClock clock;
   const absl::Time stored = clock.Now() + absl::Minutes(10);

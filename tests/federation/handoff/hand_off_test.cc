@@ -10,6 +10,7 @@
 #include "federation/handoff/fence.h"
 #include "federation/map/map_changes.h"
 #include "federation/ownership/ownership.h"
+#include "tests/simulated_clock.h"
 #include "tests/temporary_folder.h"
 
 namespace gannet::federation {
@@ -51,9 +52,8 @@ struct TestSite {
     settings.pages_of_batch = 7;
     settings.hosts_of_step = 10;
     settings.most_unacknowledged = 3;
-    settings.now = [] { return kNow; };
     settings.between_walks = between_walks;
-    settings.steady_now = [this] { return steady_now; };
+    settings.clock = &clock;
     hand_off = std::make_unique<HandOff>(settings, *db);
   }
   // A step; true if it is done.
@@ -82,7 +82,7 @@ struct TestSite {
   const std::string name;
   std::set<SiteId> unreachable;
   absl::Duration between_walks;
-  absl::Time steady_now = kNow;
+  SimulatedClock clock{kNow};
   std::unique_ptr<storage::CrawlDb> db;
   std::unique_ptr<HandOff> hand_off;
 };
@@ -626,7 +626,7 @@ TEST_F(HandOffTest, WalksThatAreAskedForKeepADistance) {
   tokyo_.between_walks = absl::Seconds(2);
   tokyo_.Restart();
   Settle(settled, {&tokyo_});
-  tokyo_.steady_now += absl::Seconds(2);
+  tokyo_.clock.Advance(absl::Seconds(2));
   const std::vector<PageKey> pages = PagesOf(settled, SiteId{3}, 3);
   const auto inject = [&](size_t i) {
     ASSERT_TRUE(tokyo_.db->incoming().Inject({pages[i]}, kNow).ok());
@@ -643,7 +643,7 @@ TEST_F(HandOffTest, WalksThatAreAskedForKeepADistance) {
   EXPECT_FALSE(tokyo_.hand_off->progress().is_done);
   EXPECT_FALSE(tokyo_.Step(settled));
 
-  tokyo_.steady_now += absl::Seconds(2);
+  tokyo_.clock.Advance(absl::Seconds(2));
   Settle(settled, {&tokyo_});
   EXPECT_TRUE(
       absl::IsNotFound(tokyo_.db->records().GetPage(pages[1]).status()));

@@ -49,8 +49,9 @@ class AdminApiTest : public testing::Test {
   }
 
   void Serve() {
-    auto server = AdminServer::Start(
-        {.data_folder = data_, .address = "", .tls = {}}, admin_, calls_, log_);
+    auto server =
+        AdminServer::Start({.data_folder = data_, .address = "", .tls = {}},
+                           admin_, calls_, log_, storage::SystemClock());
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
   }
@@ -69,7 +70,10 @@ class AdminApiTest : public testing::Test {
   std::string folder_, data_;
   ScriptedAdmin admin_;
   AdminCalls calls_;
-  Log log_{{.level = LogLevel::kError}, STDERR_FILENO, false};
+  Log log_{{.level = LogLevel::kError},
+           STDERR_FILENO,
+           false,
+           storage::SystemClock()};
   std::optional<AgentSocket> socket_;
   std::unique_ptr<AdminServer> server_;
 };

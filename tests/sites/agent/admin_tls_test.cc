@@ -53,7 +53,7 @@ class AdminTlsTest : public testing::Test {
   void Serve() {
     auto server = AdminServer::Start(
         {.data_folder = folder_, .address = "127.0.0.1:0", .tls = site_},
-        admin_, calls_, log_);
+        admin_, calls_, log_, storage::SystemClock());
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
   }
@@ -68,7 +68,10 @@ class AdminTlsTest : public testing::Test {
   TlsSection site_;
   ScriptedAdmin admin_;
   AdminCalls calls_;
-  Log log_{{.level = LogLevel::kError}, STDERR_FILENO, false};
+  Log log_{{.level = LogLevel::kError},
+           STDERR_FILENO,
+           false,
+           storage::SystemClock()};
   std::unique_ptr<AdminServer> server_;
 };
 
@@ -173,7 +176,7 @@ TEST_F(AdminTlsTest, AnAddressThatIsTakenIsSaid) {
       {.data_folder = other,
        .address = fmt::format("127.0.0.1:{}", server_->port()),
        .tls = site_},
-      admin_, calls_, log_);
+      admin_, calls_, log_, storage::SystemClock());
   EXPECT_TRUE(absl::IsFailedPrecondition(second.status())) << second.status();
   EXPECT_THAT(std::string(second.status().message()),
               HasSubstr(fmt::format("127.0.0.1:{}", server_->port())));

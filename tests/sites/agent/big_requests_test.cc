@@ -124,12 +124,15 @@ class BigRequestsTest : public testing::Test {
     config.federation.map = MapSource::kRegistrar;
     config.federation.address = "127.0.0.1:7701";
     runner_.emplace(settings.folder);
-    admin_.emplace(config, "", *store_, &runner_->control());
-    federation_ = SiteFederation::Start(config, *store_, log_).value();
+    admin_.emplace(config, "", *store_, &runner_->control(),
+                   storage::SystemClock());
+    federation_ =
+        SiteFederation::Start(config, *store_, log_, storage::SystemClock())
+            .value();
     admin_->SetFederation(federation_.get());
     server_ = AdminServer::Start(
                   {.data_folder = settings.folder, .address = "", .tls = {}},
-                  *admin_, calls_, log_)
+                  *admin_, calls_, log_, storage::SystemClock())
                   .value();
     socket_.emplace(AgentSocket::In(settings.folder).value());
     caller_.emplace("unix:" + socket_->path());
@@ -157,7 +160,10 @@ class BigRequestsTest : public testing::Test {
   TemporaryFolder folder_;
   std::unique_ptr<storage::SiteStore> store_;
   std::optional<ScriptedRunner> runner_;
-  Log log_{{.level = LogLevel::kError}, STDERR_FILENO, false};
+  Log log_{{.level = LogLevel::kError},
+           STDERR_FILENO,
+           false,
+           storage::SystemClock()};
   std::unique_ptr<SiteFederation> federation_;
   std::optional<LocalAdmin> admin_;
   uint64_t epoch_ = 1;  // That the map must have at the end.

@@ -56,7 +56,8 @@ TEST(LogTest, JsonIsAnObjectALineWhateverTheFieldsHold) {
 TEST(LogTest, WhatIsBelowTheLevelIsNotWrittenAndTheJournalGetsPriorities) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
-  Log log({.level = LogLevel::kWarning}, ends[1], /*to_journal=*/true);
+  Log log({.level = LogLevel::kWarning}, ends[1], /*to_journal=*/true,
+          storage::SystemClock());
   log.Info("no", {});
   log.Warning("yes", {{"a", "b"}});
   log.SetLevel(LogLevel::kDebug);

@@ -1,8 +1,8 @@
-// The runner with scripted rounds and a clock that the test sets.
+// The runner with scripted rounds and a clock that the test moves. When rounds
+// begin is tested in round_timetable_test.cc, too.
 #include "sites/agent/round_runner.h"
 
 #include <fcntl.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -10,13 +10,12 @@
 #include <latch>
 #include <thread>
 
+#include "tests/simulated_clock.h"
 #include "tests/sites/agent/scripted_rounds.h"
 #include "tests/temporary_folder.h"
 
 namespace gannet::sites {
 namespace {
-
-using testing::HasSubstr;
 
 class RoundRunnerTest : public testing::Test {
  protected:
@@ -25,36 +24,14 @@ class RoundRunnerTest : public testing::Test {
   void Start(const char* schedule) {
     settings_.data_folder = folder_.path();
     settings_.schedule = Schedule::Parse(schedule).value();
-    settings_.progress_every = absl::Milliseconds(5);
-    settings_.now = [this] {
-      if (std::this_thread::get_id() != tester_) ++clock_reads_;
-      return absl::FromUnixMillis(now_ms_);
-    };
-    settings_.steady_now = [this] { return absl::FromUnixMillis(steady_ms_); };
-    runner_ = std::make_unique<RoundRunner>(settings_, rounds_, log_);
+    settings_.progress_every = absl::ZeroDuration();  // Callers do not wait.
+    runner_ = std::make_unique<RoundRunner>(settings_, rounds_, log_, clock_);
     runner_->Start();
   }
 
-  // Moves the clock, and lets the runner see it.
-  void Pass(absl::Duration time) {
-    now_ms_ += absl::ToInt64Milliseconds(time);
-    steady_ms_ += absl::ToInt64Milliseconds(time);
-    runner_->SetSchedule(settings_.schedule, settings_.stall);
-  }
-  // Until the thread has nothing to do at this time: it looked, and waits. Each
-  // time it wakes it reads the clock, and a round makes it read fewer times
-  // than this.
-  void Settle() {
-    constexpr int kMoreReadsThanARound = 10;
-    for (int looks = -1; looks != rounds_.looks;) {
-      looks = rounds_.looks;
-      const int reads = clock_reads_;
-      Await([&] {
-        Pass(absl::ZeroDuration());
-        return clock_reads_ >= reads + kMoreReadsThanARound;
-      });
-    }
-  }
+  void Pass(absl::Duration time) { clock_.Advance(time); }
+  // Until the thread has nothing to do at this time.
+  void Settle() { clock_.Settle(1); }
   static absl::StatusOr<bool> FindsTheDiskFull(const std::atomic<bool>&) {
     return absl::ResourceExhaustedError("disk full");
   }
@@ -78,20 +55,19 @@ class RoundRunnerTest : public testing::Test {
     answer.status = runner_->Run(request, [&](const admin::RunProgress& look) {
       answer.last = look;
       ++messages_;
+      std::this_thread::yield();
       return true;
     });
     return answer;
   }
   admin::RoundsState State() { return runner_->Status().rounds(); }
 
-  const std::thread::id tester_ = std::this_thread::get_id();
-  std::atomic<int> clock_reads_ = 0;
   std::atomic<int> messages_ = 0;  // That Run() heard; the first says it waits.
   TemporaryFolder folder_;
-  std::atomic<int64_t> now_ms_ = 1'800'000'000'000;  // A half hour.
-  std::atomic<int64_t> steady_ms_ = 0;
+  SimulatedClock clock_{absl::FromUnixSeconds(1'800'000'000)};  // A half hour.
   ScriptedRounds rounds_;
-  Log log_{{.level = LogLevel::kError}, open("/dev/null", O_WRONLY), false};
+  Log log_{
+      {.level = LogLevel::kError}, open("/dev/null", O_WRONLY), false, clock_};
   RoundRunnerSettings settings_;
   std::unique_ptr<RoundRunner> runner_;
 };
@@ -114,9 +90,9 @@ TEST_F(RoundRunnerTest, EveryHalfHourBeginsOneRoundHoweverManyTimesWereMissed) {
 
 TEST_F(RoundRunnerTest, ARestartBetweenTwoTimesBeginsNothing) {
   rounds_.always = ScriptedRounds::Ends;
-  rounds_.last.started = absl::FromUnixMillis(now_ms_);
+  rounds_.last.started = clock_.Now();
   rounds_.last.ended = rounds_.last.started + absl::Minutes(1);
-  now_ms_ += 10 * 60'000;
+  Pass(absl::Minutes(10));
   Start("every 30m");
   Settle();
   EXPECT_EQ(rounds_.looks, 0);
@@ -126,7 +102,7 @@ TEST_F(RoundRunnerTest, ARestartBetweenTwoTimesBeginsNothing) {
 
 TEST_F(RoundRunnerTest, ALastRoundInTheFutureIsNotWaitedFor) {
   rounds_.always = ScriptedRounds::Ends;
-  rounds_.last.started = absl::FromUnixMillis(now_ms_) + absl::Hours(48);
+  rounds_.last.started = clock_.Now() + absl::Hours(48);
   rounds_.last.ended = rounds_.last.started + absl::Minutes(1);
   Start("every 30m");
   Settle();
@@ -136,7 +112,7 @@ TEST_F(RoundRunnerTest, ALastRoundInTheFutureIsNotWaitedFor) {
 }
 
 TEST_F(RoundRunnerTest, ARoundThatWasLeftOpenGoesOnAtOnce) {
-  rounds_.last.started = absl::FromUnixMillis(now_ms_);
+  rounds_.last.started = clock_.Now();
   rounds_.last.ended = rounds_.last.started;
   rounds_.is_open = true;
   rounds_.always = ScriptedRounds::Ends;
@@ -147,7 +123,7 @@ TEST_F(RoundRunnerTest, ARoundThatWasLeftOpenGoesOnAtOnce) {
 
 TEST_F(RoundRunnerTest, RoundsNeverOverlapWhoeverAsks) {
   rounds_.always = [](const std::atomic<bool>&) {
-    absl::SleepFor(absl::Microseconds(200));
+    for (int i = 0; i < 20; ++i) std::this_thread::yield();
     return true;
   };
   Start("continuous");
@@ -245,12 +221,11 @@ TEST_F(RoundRunnerTest, ATimeWhoseRoundFailedIsTriedAgainBeforeTheNext) {
   rounds_.Add(FindsTheDiskFull);
   rounds_.always = ScriptedRounds::Ends;
   Start("every 24h");
-  Pass(absl::Hours(24));
-  Await([&] { return rounds_.looks == 1; });
   Settle();
+  EXPECT_EQ(rounds_.looks, 1);
   Pass(absl::Minutes(1));
-  Await([&] { return rounds_.ended == 1; });
   Settle();
+  EXPECT_EQ(rounds_.ended, 1);
   Pass(absl::Minutes(1));  // And once it went well, not again.
   Settle();
   EXPECT_EQ(rounds_.looks, 2);
@@ -320,7 +295,8 @@ TEST_F(RoundRunnerTest, WithoutANumberItEndsWhenNothingIsLeft) {
 
 TEST_F(RoundRunnerTest, WhoAsksForRoundsThatMayNotBeginIsToldWhy) {
   rounds_.may_begin = false;
-  rounds_.due_ms = now_ms_ + 60'000;  // Which is not waited for.
+  rounds_.due_ms = absl::ToUnixMillis(
+      clock_.Now() + absl::Minutes(1));  // Which is not waited for.
   Start("by-hand");
   const Answer answer = Run(1, absl::Minutes(4));
   EXPECT_TRUE(absl::IsFailedPrecondition(answer.status)) << answer.status;
@@ -331,7 +307,7 @@ TEST_F(RoundRunnerTest, WhoAsksForRoundsThatMayNotBeginIsToldWhy) {
 }
 
 TEST_F(RoundRunnerTest, ItWaitsForWhatIsDueSoonAndNotForWhatIsDueLater) {
-  rounds_.due_ms = now_ms_ + 5 * 60'000;
+  rounds_.due_ms = absl::ToUnixMillis(clock_.Now() + absl::Minutes(5));
   Start("by-hand");
   EXPECT_TRUE(Run(std::nullopt, absl::Minutes(4)).status.ok());
   EXPECT_EQ(rounds_.ended, 0);
@@ -346,16 +322,18 @@ TEST_F(RoundRunnerTest, ItWaitsForWhatIsDueSoonAndNotForWhatIsDueLater) {
 }
 
 TEST_F(RoundRunnerTest, WhoStopsWatchingDoesNotStopTheRounds) {
+  std::latch go(1);
   for (int i = 0; i < 5; ++i) {
-    rounds_.Add([](const std::atomic<bool>&) {
-      absl::SleepFor(absl::Milliseconds(20));
+    rounds_.Add([&](const std::atomic<bool>&) {
+      go.wait();
       return true;
     });
   }
   Start("by-hand");
   admin::RunRoundsRequest request;
   EXPECT_TRUE(runner_->Run(request, [](const auto&) { return false; }).ok());
-  EXPECT_LT(rounds_.ended, 5);
+  EXPECT_EQ(rounds_.ended, 0);
+  go.count_down();
   Await([&] { return rounds_.ended == 5; });
 }
 
@@ -482,7 +460,7 @@ TEST_F(RoundRunnerTest, AClockThatIsPutForwardIsNoRoundThatHangs) {
   rounds_.Add(ScriptedRounds::UntilStopped);
   Start("continuous");
   Await([&] { return State().state() == "running"; });
-  now_ms_ += 24 * 60 * 60'000;
+  clock_.Jump(absl::Hours(24));
   EXPECT_TRUE(runner_->ShowsLife());
 }
 
@@ -491,14 +469,14 @@ TEST_F(RoundRunnerTest, AClockThatIsSetBackIsNotWaitedFor) {
   Start("continuous");
   Settle();
   EXPECT_EQ(rounds_.looks, 1);  // To be tried again in a minute.
-  now_ms_ -= 2 * 60 * 60'000;
+  clock_.Jump(-absl::Hours(2));
   Settle();
   EXPECT_EQ(rounds_.looks, 1);
   Pass(absl::Minutes(1));
   Settle();
   EXPECT_EQ(rounds_.looks, 2);
   // The same for "nothing to do": it looks again in seconds.
-  now_ms_ -= 2 * 60 * 60'000;
+  clock_.Jump(-absl::Hours(2));
   Settle();
   Pass(absl::Seconds(2));
   Settle();

@@ -125,7 +125,8 @@ bool IsFedOnlyWhenAlive() {
   SilentServer server;
   int logged[2];
   if (pipe(logged) != 0) return false;
-  Log log({.level = LogLevel::kError}, logged[1], false);
+  Log log({.level = LogLevel::kError}, logged[1], false,
+          storage::SystemClock());
   storage::SiteStoreSettings store_settings;
   store_settings.folder = folder.path() + "/site";
   store_settings.create = true;
@@ -150,7 +151,8 @@ bool IsFedOnlyWhenAlive() {
   // so after 300 ms here.
   settings.config.crawl.time_limit =
       absl::Milliseconds(300) - absl::Minutes(15);
-  auto agent = Agent::Start(settings, *store, log).value();
+  auto agent =
+      Agent::Start(settings, *store, log, storage::SystemClock()).value();
 
   const std::string path = folder.path() + "/notify";
   Listener systemd(BoundDatagrams(path)), journal(logged[0]);
@@ -166,8 +168,8 @@ bool IsFedOnlyWhenAlive() {
     is_good = is_good && systemd.Hears("WATCHDOG=1", soon);
     kill(getpid(), SIGTERM);
   });
-  const ExitCode code =
-      RunAgent(std::move(agent), std::move(store), manager, log);
+  const ExitCode code = RunAgent(std::move(agent), std::move(store), manager,
+                                 log, storage::SystemClock());
   operators.join();
   return is_good && code == kDone;
 }

@@ -17,7 +17,7 @@ namespace gannet::sites {
 class ScriptedRunner {
  public:
   explicit ScriptedRunner(const std::string& data_folder)
-      : runner_(Settings(data_folder), rounds_, log_) {
+      : runner_(Settings(data_folder), rounds_, log_, storage::SystemClock()) {
     rounds_.due_ms = absl::ToUnixMillis(absl::Now() + absl::Hours(1));
     rounds_.always = [this](const std::atomic<bool>&) {
       return rounds_.looks % 2 == 1;
@@ -41,7 +41,10 @@ class ScriptedRunner {
   }
 
   // Not read by any test.
-  Log log_{{.level = LogLevel::kError}, STDERR_FILENO, false};
+  Log log_{{.level = LogLevel::kError},
+           STDERR_FILENO,
+           false,
+           storage::SystemClock()};
   ScriptedRounds rounds_;
   RoundRunner runner_;
 };

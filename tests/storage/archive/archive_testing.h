@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "storage/archive/archive.h"
+#include "tests/simulated_clock.h"
 #include "tests/temporary_folder.h"
 
 namespace gannet::storage {
@@ -54,7 +55,8 @@ inline ArchiveSettings TestSettings(uint64_t file_size = 1 << 30) {
   settings.prefix = "TEST";
   settings.site = "new-york";
   settings.file_size = file_size;
-  settings.now = TestTime;
+  static SimulatedClock clock(TestTime());
+  settings.clock = &clock;
   return settings;
 }
 

@@ -5,6 +5,7 @@
 
 #include "storage/archive/archive.h"
 #include "storage/archive/digest.h"
+#include "tests/simulated_clock.h"
 #include "tests/storage/archive/sample_pages.h"
 
 namespace gannet::storage {
@@ -23,7 +24,8 @@ void Make(const char* folder) {
   settings.file_size = 100000;
   settings.cdxj_memory = 4000;
   settings.info = {{"operator", "somebody\r\nWARC-Type: evil"}};
-  settings.now = [date] { return date; };
+  SimulatedClock clock(date);
+  settings.clock = &clock;
   auto archive = Archive::Open(folder, settings, {});
   Check(archive.status());
   for (uint32_t seed = 0; seed < 60; ++seed) {
