@@ -2,19 +2,21 @@
 // nor clock nor threads. HandOff asks for the next action, does it, and says
 // what came of it. The state is that action:
 //
-//   kBeginPass ─► kSortOutboxes ─► kSweepDeferred ─► kBeginWalk ─► kScan ⇄ kCut
-//       ▲                                                ▲           │
-//       │ pages of others may                            │           │ all
-//       hosts │ have come since                          kWaitForRound ◄───┤
-//       seen └──── kNothing ◄── kTellComplete ◄── no page of others ──────┘
+//   kBeginPass     ─► kSortOutboxes ─► kSweepDeferred ─► kBeginWalk
+//   kBeginWalk     ─► kScan
+//   kScan, kCut    ─► kCut           pages of others were found, and are left
+//                  ─► kScan          none is left; more hosts to look at
+//                  ─► kWaitForRound  all seen; some were another's, or the walk
+//                                    began in a round of an older map
+//                  ─► kTellComplete  all seen, and none was another's
+//   kWaitForRound  ─► kBeginWalk     when the open round is over, if it has
+//                                    some of them or goes by an older map
+//   kTellComplete  ─► kNothing       all peers have acknowledged
+//   the last two   ─► kBeginPass     pages of others may have come since
 //
-// A walk that found pages of others is followed by another, and so is one that
-// began in a round of an older map; first it waits for that round, if it is
-// open still and has some of the pages, or goes by an older map. In kCut each
-// site may be one that takes nothing now: NextIfNoneTakes().
-//
-// For example, one page of Oslo's that round 7 has, which was open as the map
-// came: rounds up to 8 may go by the older one.
+// In kCut each site may be one that takes nothing now: NextIfNoneTakes(). For
+// example, one page of Oslo's that round 7 has, which was open as the map came
+// (so rounds up to 8 may go by the older one):
 //
 //   OnNewMap(7), OnPassBegun({7, open}), ...     kBeginWalk
 //   OnWalkBegun({7, open})                       kScan
@@ -22,10 +24,8 @@
 //   OnCut(oslo, in_round = 1, no more)           kWaitForRound
 //   round 7 is over                              kBeginWalk
 //   OnWalkBegun, OnScanned, OnCut(oslo, 0)       kBeginWalk
-//   OnWalkBegun, OnScanned({}, at_end)           kBeginPass: the update of
-//   round
-//                                                7 may have found more of
-//                                                others
+//   OnWalkBegun, OnScanned({}, at_end)           kBeginPass: round 7 may have
+//                                                found more while it was open
 //   OnPassBegun({7}), ..., OnScanned({}, at_end) kTellComplete
 //   OnComplete                                   kNothing
 //   round 8 is over                              kBeginPass, as after round 7
