@@ -55,8 +55,8 @@ int main(int argc, char** argv) {
   } else {
     settings.history = site.History();
   }
-  auto dashboard =
-      DashboardServer::Start(settings, site.admin(), storage::SystemClock());
+  auto dashboard = DashboardServer::Start(settings, site.admin(),
+                                          gannet::storage::SystemClock());
   if (!dashboard.ok()) {
     fmt::print(stderr, "error: {}\n",
                std::string(dashboard.status().message()));
