@@ -31,9 +31,10 @@ RoundRunner::RoundRunner(RoundRunnerSettings settings, RoundsJob& job, Log& log,
       log_(log),
       clock_(clock),
       started_(clock.Now()),
+      steady_start_(clock.SteadyNow()),
       timetable_(settings_.schedule, started_),
       stall_(settings_.stall),
-      sign_of_life_(clock.SteadyNow()) {
+      sign_of_life_(steady_start_) {
   std::error_code none;
   if (std::filesystem::exists(PausedFile(), none)) timetable_.Pause();
   known_.set_pid(getpid());
@@ -236,7 +237,7 @@ admin::RoundsState RoundRunner::State() {
 admin::AgentStatus RoundRunner::Status() {
   const jobs::ProgressView view = job_.view();
   jobs::RunSummary lifetime = job_.lifetime();
-  lifetime.elapsed = std::max(clock_.Now() - started_, absl::ZeroDuration());
+  lifetime.elapsed = clock_.SteadyNow() - steady_start_;
   admin::AgentStatus status;
   {
     storage::MutexLock lock(&mu_);
@@ -266,7 +267,7 @@ absl::Status RoundRunner::Run(const admin::RunRoundsRequest& request,
     return absl::InvalidArgumentError("'wait' must not be negative");
   }
   wish->wait = std::min(wish->wait, kMostWait);
-  const absl::Time started = clock_.Now();
+  const absl::Time started = clock_.SteadyNow();
   const jobs::RunSummary before = job_.lifetime();
   {
     storage::MutexLock lock(&mu_);
@@ -301,7 +302,7 @@ absl::Status RoundRunner::Run(const admin::RunRoundsRequest& request,
   admin::RunProgress last;
   *last.mutable_progress() = ProgressMessage(job_.view());
   jobs::RunSummary summary = Since(before, job_.lifetime());
-  summary.elapsed = clock_.Now() - started;
+  summary.elapsed = clock_.SteadyNow() - started;
   *last.mutable_summary() = CountsMessage(summary);
   if (settings_.site_status) settings_.site_status(*last.mutable_status());
   (void)sink(last);

@@ -82,6 +82,7 @@ class RoundRunner : public RoundsControl {
   Log& log_;
   storage::Clock& clock_;
   const absl::Time started_;
+  const absl::Time steady_start_;
   std::atomic<bool> stop_ = false;  // What the round looks at.
 
   storage::Mutex mu_;

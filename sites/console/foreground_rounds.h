@@ -21,7 +21,8 @@ class ForegroundRounds : public RoundsControl {
  public:
   // All must outlive this. `stop` is what the rounds look at.
   ForegroundRounds(const ChosenSite& site, storage::SiteStore& store,
-                   jobs::Rounds& rounds, std::atomic<bool>& stop);
+                   jobs::Rounds& rounds, std::atomic<bool>& stop,
+                   storage::Clock& clock);
 
   // Begins to answer. A failure is no reason not to crawl.
   absl::Status Serve();
@@ -41,8 +42,10 @@ class ForegroundRounds : public RoundsControl {
 
   const std::string data_;
   const absl::Time started_;
+  const absl::Time steady_start_;
   jobs::Rounds& rounds_;
   std::atomic<bool>& stop_;
+  storage::Clock& clock_;
   Log log_;
   AdminCalls calls_;
   LocalAdmin admin_;
