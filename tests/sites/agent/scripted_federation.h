@@ -37,11 +37,11 @@ class ScriptedFederation : public FederationControl {
 
   absl::Status Get(const admin::GetFederationRequest&,
                    admin::Federation& reply) override {
-    federation::FederationSnapshot look;
+    federation::FederationSnapshot snapshot;
     auto view = federation::MapView::Create(map_, "tokyo");
     if (!view.ok()) return view.status();
-    look.view = *std::move(view);
-    ToMessage(look, {}, *reply.mutable_federation());
+    snapshot.view = *std::move(view);
+    ToMessage(snapshot, {}, *reply.mutable_federation());
     return absl::OkStatus();
   }
   absl::Status Change(const admin::ChangeFederationRequest& request,
@@ -55,7 +55,7 @@ class ScriptedFederation : public FederationControl {
   }
   absl::Status Plan(const admin::ChangeFederationRequest& request,
                     admin::FederationPlan& reply) override {
-    auto change = ToChange(request, "tokyo");
+    auto change = ToPlannedChange(request, "tokyo");
     if (!change.ok()) return change.status();
     auto next = (*change)(map_);
     if (!next.ok()) return next.status();
