@@ -97,13 +97,11 @@ void Listen(Site& site,
   if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return;
   }
-  // Between two looks it would sleep as long as it is told.
-  const int most = std::is_same_v<Request, admin::WatchStatusRequest> ? 1 : 3;
   int messages = 0;
   const absl::Status status =
       (site.admin().*verb)(request, [&](const Message& message) {
         CanBeSent(message);
-        return ++messages < most;
+        return ++messages < 3;
       });
   Require(status.ok() || !status.message().empty());
 }
