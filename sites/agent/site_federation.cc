@@ -321,8 +321,8 @@ absl::Status SiteFederation::Block(std::string_view domain, bool undo) {
 
 void SiteFederation::OnInjected() { members_->membership->OnForeignPages(); }
 
-absl::Status SiteFederation::Get(const admin::GetFederationRequest& request,
-                                 admin::Federation& reply) {
+absl::Status SiteFederation::GetFederation(
+    const admin::GetFederationRequest& request, admin::Federation& reply) {
   const federation::FederationSnapshot snapshot =
       request.ask_all() ? members_->membership->FreshSnapshot()
                         : members_->membership->Snapshot();
@@ -340,7 +340,7 @@ absl::Status SiteFederation::Get(const admin::GetFederationRequest& request,
   return absl::OkStatus();
 }
 
-absl::Status SiteFederation::Change(
+absl::Status SiteFederation::ChangeFederation(
     const admin::ChangeFederationRequest& request,
     admin::FederationChange& reply) {
   using Request = admin::ChangeFederationRequest;
@@ -375,8 +375,9 @@ absl::Status SiteFederation::Change(
   return absl::OkStatus();
 }
 
-absl::Status SiteFederation::Plan(const admin::ChangeFederationRequest& request,
-                                  admin::FederationPlan& reply) {
+absl::Status SiteFederation::PlanFederation(
+    const admin::ChangeFederationRequest& request,
+    admin::FederationPlan& reply) {
   auto change = ToPlannedChange(request, members_->config.site.name);
   if (!change.ok()) return change.status();
   Membership& membership = *members_->membership;
@@ -393,8 +394,8 @@ absl::Status SiteFederation::Plan(const admin::ChangeFederationRequest& request,
   return absl::OkStatus();
 }
 
-absl::Status SiteFederation::Verify(const admin::VerifyRequest& request,
-                                    admin::Verification& reply) {
+absl::Status SiteFederation::VerifyFederation(
+    const admin::VerifyRequest& request, admin::Verification& reply) {
   const auto checks =
       members_->membership->questions().VerifyAll(request.full());
   if (!checks.ok()) return checks.status();

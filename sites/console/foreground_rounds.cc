@@ -72,26 +72,32 @@ admin::AgentStatus ForegroundRounds::Status() {
   return status;
 }
 
-absl::Status ForegroundRounds::Run(const admin::RunRoundsRequest&,
-                                   const Sink<admin::RunProgress>&) {
+absl::Status ForegroundRounds::RunRounds(const admin::RunRoundsRequest&,
+                                         const Sink<admin::RunProgress>&) {
   return absl::FailedPreconditionError(fmt::format(
       "the site is being crawled already, by pid {}; 'gannet status' shows how "
       "far it is, 'gannet round --stop' stops it",
       getpid()));
 }
 
-absl::Status ForegroundRounds::Stop(admin::RoundsState& reply) {
+absl::Status ForegroundRounds::StopRounds(const admin::StopRoundsRequest&,
+                                          admin::RoundsState& reply) {
   stop_ = true;
   reply = State();
   return absl::OkStatus();
 }
 
-absl::Status ForegroundRounds::Pause(admin::RoundsState&) {
+absl::Status ForegroundRounds::PauseRounds(const admin::PauseRoundsRequest&,
+                                           admin::RoundsState&) {
   return NotByHand();
 }
-absl::Status ForegroundRounds::Resume(admin::RoundsState&) {
+absl::Status ForegroundRounds::ResumeRounds(const admin::ResumeRoundsRequest&,
+                                            admin::RoundsState&) {
   return NotByHand();
 }
-absl::Status ForegroundRounds::Reload(admin::Reloaded&) { return NotByHand(); }
+absl::Status ForegroundRounds::Reload(const admin::ReloadRequest&,
+                                      admin::Reloaded&) {
+  return NotByHand();
+}
 
 }  // namespace gannet::sites

@@ -30,12 +30,7 @@ class ForegroundRounds : public RoundsControl {
   Admin& admin() { return admin_; }
 
   admin::AgentStatus Status() override;
-  absl::Status Run(const admin::RunRoundsRequest& request,
-                   const Sink<admin::RunProgress>& sink) override;
-  absl::Status Stop(admin::RoundsState& reply) override;
-  absl::Status Pause(admin::RoundsState& reply) override;
-  absl::Status Resume(admin::RoundsState& reply) override;
-  absl::Status Reload(admin::Reloaded& reply) override;
+  GANNET_ROUNDS_VERBS(GANNET_DECLARE_ASK, GANNET_DECLARE_LISTEN)
 
  private:
   admin::RoundsState State() const;

@@ -107,7 +107,7 @@ void Listen(Site& site,
 }
 
 enum Verb {
-#define GANNET_VERB(Verb, Request, Reply, patience, effect) k##Verb,
+#define GANNET_VERB(Verb, ...) k##Verb,
   GANNET_ADMIN_VERBS(GANNET_VERB, GANNET_VERB)
 #undef GANNET_VERB
       kVerbs
@@ -115,13 +115,13 @@ enum Verb {
 
 void Call(Site& site, uint8_t verb, std::string_view bytes) {
   switch (verb % kVerbs) {
-#define GANNET_ASK(Verb, Request, Reply, patience, effect) \
-  case k##Verb:                                            \
-    Ask(site, &Admin::Verb, bytes);                        \
+#define GANNET_ASK(Verb, ...)       \
+  case k##Verb:                     \
+    Ask(site, &Admin::Verb, bytes); \
     break;
-#define GANNET_LISTEN(Verb, Request, Message, patience, effect) \
-  case k##Verb:                                                 \
-    Listen(site, &Admin::Verb, bytes);                          \
+#define GANNET_LISTEN(Verb, ...)       \
+  case k##Verb:                        \
+    Listen(site, &Admin::Verb, bytes); \
     break;
     GANNET_ADMIN_VERBS(GANNET_ASK, GANNET_LISTEN)
 #undef GANNET_ASK

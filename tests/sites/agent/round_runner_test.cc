@@ -52,12 +52,13 @@ class RoundRunnerTest : public testing::Test {
     if (rounds.has_value()) request.set_rounds(*rounds);
     request.mutable_wait()->set_seconds(absl::ToInt64Seconds(wait));
     Answer answer;
-    answer.status = runner_->Run(request, [&](const admin::RunProgress& look) {
-      answer.last = look;
-      ++messages_;
-      std::this_thread::yield();
-      return true;
-    });
+    answer.status =
+        runner_->RunRounds(request, [&](const admin::RunProgress& look) {
+          answer.last = look;
+          ++messages_;
+          std::this_thread::yield();
+          return true;
+        });
     return answer;
   }
   admin::RoundsState State() { return runner_->Status().rounds(); }
@@ -243,7 +244,7 @@ TEST_F(RoundRunnerTest, AStopCountsThoughTheRoundEndedBeforeItSawIt) {
   Await([&] { return rounds_.at_once == 1; });
   Await([&] { return messages_ > 0; });
   admin::RoundsState state;
-  ASSERT_TRUE(runner_->Stop(state).ok());
+  ASSERT_TRUE(runner_->StopRounds({}, state).ok());
   caller.join();
   EXPECT_TRUE(absl::IsCancelled(answer.status)) << answer.status;
   Settle();
@@ -331,7 +332,8 @@ TEST_F(RoundRunnerTest, WhoStopsWatchingDoesNotStopTheRounds) {
   }
   Start("by-hand");
   admin::RunRoundsRequest request;
-  EXPECT_TRUE(runner_->Run(request, [](const auto&) { return false; }).ok());
+  EXPECT_TRUE(
+      runner_->RunRounds(request, [](const auto&) { return false; }).ok());
   EXPECT_EQ(rounds_.ended, 0);
   go.count_down();
   Await([&] { return rounds_.ended == 5; });
@@ -341,16 +343,17 @@ TEST_F(RoundRunnerTest, APauseEndsWhatNobodyWaitsForAnyMore) {
   rounds_.always = ScriptedRounds::Ends;
   Start("by-hand");
   admin::RunRoundsRequest request;
-  EXPECT_TRUE(runner_->Run(request, [](const auto&) { return false; }).ok());
+  EXPECT_TRUE(
+      runner_->RunRounds(request, [](const auto&) { return false; }).ok());
   const int looks = rounds_.looks;
   Await([&] { return rounds_.looks > looks; });
   admin::RoundsState state;
-  ASSERT_TRUE(runner_->Pause(state).ok());
+  ASSERT_TRUE(runner_->PauseRounds({}, state).ok());
   Await([&] { return State().state() == "paused"; });
   ASSERT_EQ(State().state(), "paused");
   Settle();
   // A resumption does not bring it back.
-  ASSERT_TRUE(runner_->Resume(state).ok());
+  ASSERT_TRUE(runner_->ResumeRounds({}, state).ok());
   const int then = rounds_.looks;
   Settle();
   EXPECT_EQ(rounds_.looks, then);
@@ -360,11 +363,12 @@ TEST_F(RoundRunnerTest, WhoStopsWatchingDuringAPauseLeavesNothingBehind) {
   rounds_.always = ScriptedRounds::Ends;
   Start("by-hand");
   admin::RoundsState state;
-  ASSERT_TRUE(runner_->Pause(state).ok());
+  ASSERT_TRUE(runner_->PauseRounds({}, state).ok());
   admin::RunRoundsRequest request;
   // Who still watches gets rounds though it is paused.
   EXPECT_TRUE(
-      runner_->Run(request, [&](const auto&) { return rounds_.looks < 2; })
+      runner_
+          ->RunRounds(request, [&](const auto&) { return rounds_.looks < 2; })
           .ok());
   EXPECT_GE(rounds_.looks, 2);
   Await([&] { return State().state() == "paused"; });
@@ -378,7 +382,7 @@ TEST_F(RoundRunnerTest, StopLeavesTheRoundOpenAndTellsWhoAskedForIt) {
   std::thread caller([&] { answer = Run(3); });
   Await([&] { return rounds_.at_once == 1; });
   admin::RoundsState state;
-  ASSERT_TRUE(runner_->Stop(state).ok());
+  ASSERT_TRUE(runner_->StopRounds({}, state).ok());
   EXPECT_EQ(state.state(), "waiting");
   caller.join();
   EXPECT_TRUE(absl::IsCancelled(answer.status)) << answer.status;
@@ -393,7 +397,7 @@ TEST_F(RoundRunnerTest, AStoppedRoundGoesOnAfterAMinute) {
   Start("continuous");
   Await([&] { return State().state() == "running"; });
   admin::RoundsState state;
-  ASSERT_TRUE(runner_->Stop(state).ok());
+  ASSERT_TRUE(runner_->StopRounds({}, state).ok());
   Settle();
   EXPECT_EQ(rounds_.looks, 1);
   Pass(absl::Minutes(1));
@@ -404,7 +408,7 @@ TEST_F(RoundRunnerTest, APauseOutlivesTheProcessAndAWishDoesNotCare) {
   rounds_.always = ScriptedRounds::Ends;
   Start("by-hand");
   admin::RoundsState state;
-  ASSERT_TRUE(runner_->Pause(state).ok());
+  ASSERT_TRUE(runner_->PauseRounds({}, state).ok());
   EXPECT_EQ(state.state(), "paused");
   EXPECT_TRUE(state.paused());
   runner_.reset();
@@ -417,7 +421,7 @@ TEST_F(RoundRunnerTest, APauseOutlivesTheProcessAndAWishDoesNotCare) {
   Settle();
   EXPECT_EQ(rounds_.looks, 2);
 
-  ASSERT_TRUE(runner_->Resume(state).ok());
+  ASSERT_TRUE(runner_->ResumeRounds({}, state).ok());
   EXPECT_FALSE(state.paused());
   Await([&] { return rounds_.looks > 2; });
   runner_.reset();
