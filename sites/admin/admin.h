@@ -6,8 +6,8 @@
 //
 // Errors are those that proto/admin.proto names, and kUnavailable: the agent
 // does not answer. The verbs that run, stop and pause rounds return
-// kFailedPrecondition if no process runs rounds here, and those that change or
-// plan the federation where the site is in none. Thread-safe.
+// kFailedPrecondition if no process runs rounds here, and those that change,
+// plan or verify the federation where the site is in none. Thread-safe.
 #pragma once
 
 #include <functional>
@@ -27,15 +27,7 @@ class Admin {
  public:
   virtual ~Admin() = default;
 
-#define GANNET_ASK(Verb, Request, Reply, patience, effect) \
-  virtual absl::Status Verb(const admin::Request& request, \
-                            admin::Reply& reply) = 0;
-#define GANNET_LISTEN(Verb, Request, Message, patience, effect) \
-  virtual absl::Status Verb(const admin::Request& request,      \
-                            const Sink<admin::Message>& sink) = 0;
-  GANNET_ADMIN_VERBS(GANNET_ASK, GANNET_LISTEN)
-#undef GANNET_ASK
-#undef GANNET_LISTEN
+  GANNET_ADMIN_VERBS(GANNET_PURE_ASK, GANNET_PURE_LISTEN)
 };
 
 }  // namespace gannet::sites

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "proto/admin.pb.h"
+#include "sites/admin/admin_verbs.h"
 
 namespace gannet::sites {
 
@@ -22,14 +23,7 @@ class FederationControl {
   virtual void OnInjected() = 0;
 
   // The verbs of Admin with these names.
-  virtual absl::Status Get(const admin::GetFederationRequest& request,
-                           admin::Federation& reply) = 0;
-  virtual absl::Status Change(const admin::ChangeFederationRequest& request,
-                              admin::FederationChange& reply) = 0;
-  virtual absl::Status Plan(const admin::ChangeFederationRequest& request,
-                            admin::FederationPlan& reply) = 0;
-  virtual absl::Status Verify(const admin::VerifyRequest& request,
-                              admin::Verification& reply) = 0;
+  GANNET_FEDERATION_VERBS(GANNET_PURE_ASK, GANNET_PURE_LISTEN)
 };
 
 }  // namespace gannet::sites

@@ -10,7 +10,7 @@
 namespace gannet::sites {
 namespace {
 
-absl::Status NobodyRunsRounds() {
+absl::Status NoRounds() {
   return absl::FailedPreconditionError(
       "no agent runs here: 'gannet serve' starts one, 'gannet round' runs "
       "rounds by hand");
@@ -54,34 +54,18 @@ absl::Status LocalAdmin::Verify(const admin::VerifyRequest& request,
   return absl::OkStatus();
 }
 
-absl::Status LocalAdmin::RunRounds(const admin::RunRoundsRequest& request,
-                                   const Sink<admin::RunProgress>& sink) {
-  if (rounds_ == nullptr) return NobodyRunsRounds();
-  return rounds_->Run(request, sink);
-}
-
-absl::Status LocalAdmin::StopRounds(const admin::StopRoundsRequest&,
-                                    admin::RoundsState& reply) {
-  if (rounds_ == nullptr) return NobodyRunsRounds();
-  return rounds_->Stop(reply);
-}
-
-absl::Status LocalAdmin::PauseRounds(const admin::PauseRoundsRequest&,
-                                     admin::RoundsState& reply) {
-  if (rounds_ == nullptr) return NobodyRunsRounds();
-  return rounds_->Pause(reply);
-}
-
-absl::Status LocalAdmin::ResumeRounds(const admin::ResumeRoundsRequest&,
-                                      admin::RoundsState& reply) {
-  if (rounds_ == nullptr) return NobodyRunsRounds();
-  return rounds_->Resume(reply);
-}
-
-absl::Status LocalAdmin::Reload(const admin::ReloadRequest&,
-                                admin::Reloaded& reply) {
-  if (rounds_ == nullptr) return NobodyRunsRounds();
-  return rounds_->Reload(reply);
-}
+#define GANNET_PASS_ON_ASK(Verb, Request, Reply, ...)                       \
+  absl::Status LocalAdmin::Verb(const admin::Request& request,              \
+                                admin::Reply& reply) {                      \
+    return rounds_ == nullptr ? NoRounds() : rounds_->Verb(request, reply); \
+  }
+#define GANNET_PASS_ON_LISTEN(Verb, Request, Message, ...)                 \
+  absl::Status LocalAdmin::Verb(const admin::Request& request,             \
+                                const Sink<admin::Message>& sink) {        \
+    return rounds_ == nullptr ? NoRounds() : rounds_->Verb(request, sink); \
+  }
+GANNET_ROUNDS_VERBS(GANNET_PASS_ON_ASK, GANNET_PASS_ON_LISTEN)
+#undef GANNET_PASS_ON_ASK
+#undef GANNET_PASS_ON_LISTEN
 
 }  // namespace gannet::sites

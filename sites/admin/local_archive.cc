@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "sites/admin/local_admin.h"
 #include "sites/admin/utf8.h"
 #include "storage/site_store/site_store.h"

@@ -4,7 +4,11 @@
 namespace gannet::sites {
 namespace {
 
-absl::Status InNone() {
+// An empty reply says so.
+absl::Status InNone(const admin::Federation&) { return absl::OkStatus(); }
+
+template <typename Reply>
+absl::Status InNone(const Reply&) {
   return absl::FailedPreconditionError(
       "this site is in no federation here: federation.map in site.yaml says "
       "that it is to be in one, and 'gannet serve' runs it");
@@ -12,31 +16,14 @@ absl::Status InNone() {
 
 }  // namespace
 
-absl::Status LocalAdmin::GetFederation(
-    const admin::GetFederationRequest& request, admin::Federation& reply) {
-  FederationControl* const federation = federation_;
-  return federation == nullptr ? absl::OkStatus()
-                               : federation->Get(request, reply);
-}
-
-absl::Status LocalAdmin::ChangeFederation(
-    const admin::ChangeFederationRequest& request,
-    admin::FederationChange& reply) {
-  FederationControl* const federation = federation_;
-  return federation == nullptr ? InNone() : federation->Change(request, reply);
-}
-
-absl::Status LocalAdmin::PlanFederation(
-    const admin::ChangeFederationRequest& request,
-    admin::FederationPlan& reply) {
-  FederationControl* const federation = federation_;
-  return federation == nullptr ? InNone() : federation->Plan(request, reply);
-}
-
-absl::Status LocalAdmin::VerifyFederation(const admin::VerifyRequest& request,
-                                          admin::Verification& reply) {
-  FederationControl* const federation = federation_;
-  return federation == nullptr ? InNone() : federation->Verify(request, reply);
-}
+#define GANNET_PASS_ON(Verb, Request, Reply, ...)                    \
+  absl::Status LocalAdmin::Verb(const admin::Request& request,       \
+                                admin::Reply& reply) {               \
+    FederationControl* const federation = federation_;               \
+    return federation == nullptr ? InNone(reply)                     \
+                                 : federation->Verb(request, reply); \
+  }
+GANNET_FEDERATION_VERBS(GANNET_PASS_ON, )
+#undef GANNET_PASS_ON
 
 }  // namespace gannet::sites

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/time/clock.h"
 #include "jobs/fetch/failure.h"
 #include "jobs/fetch/host_state.h"
 #include "jobs/fetch/robots_answer.h"

@@ -1,7 +1,6 @@
 // LocalAdmin's verbs about what gets in: seeds and blocks.
 #include <fmt/format.h>
 
-#include "absl/time/clock.h"
 #include "sites/admin/local_admin.h"
 #include "sites/admin/names.h"
 #include "sites/admin/seed_judge.h"

@@ -4,7 +4,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "absl/time/clock.h"
 #include "sites/admin/local_admin.h"
 #include "sites/admin/message_times.h"
 #include "sites/admin/names.h"
@@ -13,7 +12,6 @@
 namespace gannet::sites {
 namespace {
 
-constexpr absl::Duration kLeastBetweenLooks = absl::Milliseconds(100);
 constexpr uint32_t kMostReports = 100'000;
 // A sample costs as many neighbouring rows and look-ups: some 20 ms.
 constexpr size_t kFrontierSample = 2'000;
@@ -73,20 +71,14 @@ absl::Status LocalAdmin::GetStatus(const admin::GetStatusRequest&,
   return absl::OkStatus();
 }
 
-absl::Status LocalAdmin::WatchStatus(const admin::WatchStatusRequest& request,
+// Once: again and again only for callers of the agent (admin_service.cc), which
+// notices when they go away.
+absl::Status LocalAdmin::WatchStatus(const admin::WatchStatusRequest&,
                                      const Sink<admin::Status>& sink) {
-  absl::Duration every =
-      request.has_every() ? FromMessage(request.every()) : absl::Seconds(1);
-  if (every < absl::ZeroDuration()) {
-    return absl::InvalidArgumentError("'every' must not be negative");
-  }
-  every = std::max(every, kLeastBetweenLooks);
-  for (;;) {
-    admin::Status status;
-    if (absl::Status s = GetStatus({}, status); !s.ok()) return s;
-    if (!sink(status)) return absl::OkStatus();
-    clock_.SleepFor(every);
-  }
+  admin::Status status;
+  if (absl::Status s = GetStatus({}, status); !s.ok()) return s;
+  (void)sink(status);
+  return absl::OkStatus();
 }
 
 absl::Status LocalAdmin::ListRounds(const admin::ListRoundsRequest& request,

@@ -45,14 +45,14 @@ class RemoteAdmin : public Admin {
                                    : settings_.far_deadline);
   }
 
-#define GANNET_ASK(Verb, Request, Reply, patience, effect)                \
-  absl::Status Verb(const admin::Request& request, admin::Reply& reply)   \
-      override {                                                          \
-    return Ask(&Stub::Verb, request, reply,                               \
-               Patience::patience == Patience::kSoon ? settings_.deadline \
-                                                     : kForever);         \
+#define GANNET_ASK(Verb, Request, Reply, effect, kind)                       \
+  absl::Status Verb(const admin::Request& request, admin::Reply& reply)      \
+      override {                                                             \
+    return Ask(                                                              \
+        &Stub::Verb, request, reply,                                         \
+        Deadline::kind == Deadline::kShort ? settings_.deadline : kForever); \
   }
-#define GANNET_LISTEN(Verb, Request, Message, patience, effect)  \
+#define GANNET_LISTEN(Verb, Request, Message, effect)            \
   absl::Status Verb(const admin::Request& request,               \
                     const Sink<admin::Message>& sink) override { \
     return Listen(&Stub::Verb, request, sink);                   \

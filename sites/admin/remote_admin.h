@@ -15,9 +15,8 @@
 namespace gannet::sites {
 
 struct RemoteAdminSettings {
-  // An answer takes no longer, or the agent is taken for dead. Streams, and
-  // verbs that copy or look through everything (Verify, Backup, Block, archive
-  // files), take as long as they take.
+  // An answer takes no longer, or the agent is taken for dead. Streams, and the
+  // verbs that admin_verbs.h marks so, take as long as they take.
   absl::Duration deadline = absl::Minutes(1);
   // How long to wait for the first answer: of an agent on this machine, and of
   // one elsewhere, with which certificates are exchanged first.

@@ -18,12 +18,7 @@ class RoundsControl {
   virtual admin::AgentStatus Status() = 0;
 
   // The verbs of Admin with these names.
-  virtual absl::Status Run(const admin::RunRoundsRequest& request,
-                           const Sink<admin::RunProgress>& sink) = 0;
-  virtual absl::Status Stop(admin::RoundsState& reply) = 0;
-  virtual absl::Status Pause(admin::RoundsState& reply) = 0;
-  virtual absl::Status Resume(admin::RoundsState& reply) = 0;
-  virtual absl::Status Reload(admin::Reloaded& reply) = 0;
+  GANNET_ROUNDS_VERBS(GANNET_PURE_ASK, GANNET_PURE_LISTEN)
 };
 
 }  // namespace gannet::sites

@@ -6,7 +6,7 @@ namespace gannet::sites {
 
 AdminCalls::AdminCalls() {
   storage::MutexLock lock(&mu_);
-#define GANNET_VERB(Verb, Request, Reply, patience, effect) counts_[#Verb] = {};
+#define GANNET_VERB(Verb, ...) counts_[#Verb] = {};
   GANNET_ADMIN_VERBS(GANNET_VERB, GANNET_VERB)
 #undef GANNET_VERB
 }

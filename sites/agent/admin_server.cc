@@ -14,13 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "sites/admin/agent_socket.h"
 #include "sites/admin/keep_grpc.h"
-#include "sites/agent/admin_service.h"
 #include "sites/agent/call_watcher.h"
 #include "sites/agent/certificate.h"
 #include "sites/agent/tls_credentials.h"
-#include "storage/mutex.h"
 
 namespace gannet::sites {
 namespace {
@@ -57,27 +54,29 @@ std::shared_ptr<grpc::ServerCredentials> TcpCredentials(const TlsSection& tls) {
 
 }  // namespace
 
-class AdminServer::Members {
- public:
-  Members(AgentSocket socket, Admin& admin, storage::Clock& clock)
-      : socket_(std::move(socket)), service_(admin, clock) {}
+AdminServer::AdminServer(AgentSocket socket, Admin& admin,
+                         storage::Clock& clock)
+    : socket_(std::move(socket)), service_(admin, clock) {}
 
-  absl::Status Start(const AdminServerSettings& settings, AdminCalls& calls,
-                     Log& log, storage::Clock& clock);
-  void Stop(absl::Duration grace) ABSL_LOCKS_EXCLUDED(mu_);
-  int port() const { return port_; }
+AdminServer::~AdminServer() { Stop(absl::Seconds(1)); }
 
- private:
-  const AgentSocket socket_;
-  AdminService service_;
-  int port_ = 0;
-  storage::Mutex mu_;
-  std::unique_ptr<grpc::Server> server_ ABSL_GUARDED_BY(mu_);
-};
+absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(
+    const AdminServerSettings& settings, Admin& admin, AdminCalls& calls,
+    Log& log, storage::Clock& clock) {
+  KeepGrpc();
+  absl::StatusOr<AgentSocket> socket = AgentSocket::In(settings.data_folder);
+  if (!socket.ok()) return socket.status();
+  std::unique_ptr<AdminServer> server(
+      new AdminServer(*std::move(socket), admin, clock));
+  if (absl::Status s = server->Listen(settings, calls, log, clock); !s.ok()) {
+    return s;
+  }
+  return server;
+}
 
-absl::Status AdminServer::Members::Start(const AdminServerSettings& settings,
-                                         AdminCalls& calls, Log& log,
-                                         storage::Clock& clock) {
+absl::Status AdminServer::Listen(const AdminServerSettings& settings,
+                                 AdminCalls& calls, Log& log,
+                                 storage::Clock& clock) {
   const absl::StatusOr<std::string> socket = socket_.Prepare();
   if (!socket.ok()) return socket.status();
   grpc::EnableDefaultHealthCheckService(true);
@@ -124,7 +123,7 @@ absl::Status AdminServer::Members::Start(const AdminServerSettings& settings,
   return absl::OkStatus();
 }
 
-void AdminServer::Members::Stop(absl::Duration grace) {
+void AdminServer::Stop(absl::Duration grace) {
   std::unique_ptr<grpc::Server> server;
   {
     storage::MutexLock lock(&mu_);
@@ -138,25 +137,5 @@ void AdminServer::Members::Stop(absl::Duration grace) {
   server.reset();
   (void)socket_.Remove();
 }
-
-AdminServer::AdminServer(std::unique_ptr<Members> members)
-    : members_(std::move(members)) {}
-
-AdminServer::~AdminServer() { Stop(absl::Seconds(1)); }
-
-absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(
-    const AdminServerSettings& settings, Admin& admin, AdminCalls& calls,
-    Log& log, storage::Clock& clock) {
-  KeepGrpc();
-  absl::StatusOr<AgentSocket> socket = AgentSocket::In(settings.data_folder);
-  if (!socket.ok()) return socket.status();
-  auto members = std::make_unique<Members>(*std::move(socket), admin, clock);
-  if (absl::Status s = members->Start(settings, calls, log, clock); !s.ok())
-    return s;
-  return std::unique_ptr<AdminServer>(new AdminServer(std::move(members)));
-}
-
-void AdminServer::Stop(absl::Duration grace) { members_->Stop(grace); }
-int AdminServer::port() const { return members_->port(); }
 
 }  // namespace gannet::sites

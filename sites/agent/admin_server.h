@@ -12,10 +12,17 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "sites/admin/admin.h"
+#include "sites/admin/agent_socket.h"
 #include "sites/agent/admin_calls.h"
+#include "sites/agent/admin_service.h"
 #include "sites/agent/log.h"
 #include "sites/config/site_config.h"
 #include "storage/clock.h"
+#include "storage/mutex.h"
+
+namespace grpc {
+class Server;
+}  // namespace grpc
 
 namespace gannet::sites {
 
@@ -40,14 +47,20 @@ class AdminServer {
   // Takes no more calls, ends the streams, and gives other calls `grace` to end
   // by themselves. A verb that goes on after that (Verify, Backup) is waited
   // for; a caller that cannot wait ends the process.
-  void Stop(absl::Duration grace);
+  void Stop(absl::Duration grace) ABSL_LOCKS_EXCLUDED(mu_);
 
-  int port() const;  // Of the address; 0 without.
+  int port() const { return port_; }  // Of the address; 0 without.
 
  private:
-  class Members;
-  explicit AdminServer(std::unique_ptr<Members> parts);
-  const std::unique_ptr<Members> members_;
+  AdminServer(AgentSocket socket, Admin& admin, storage::Clock& clock);
+  absl::Status Listen(const AdminServerSettings& settings, AdminCalls& calls,
+                      Log& log, storage::Clock& clock) ABSL_LOCKS_EXCLUDED(mu_);
+
+  const AgentSocket socket_;
+  AdminService service_;
+  int port_ = 0;
+  storage::Mutex mu_;
+  std::unique_ptr<grpc::Server> server_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace gannet::sites

@@ -39,12 +39,12 @@ class AdminService::Service final : public admin::Admin::Service {
     ending_.SignalAll();
   }
 
-#define GANNET_ASK(Verb, Request, Reply, patience, effect)   \
+#define GANNET_ASK(Verb, Request, Reply, ...)                \
   grpc::Status Verb(Context*, const admin::Request* request, \
                     admin::Reply* reply) override {          \
     return ToGrpc(admin_.Verb(*request, *reply));            \
   }
-#define GANNET_LISTEN(Verb, Request, Message, patience, effect)            \
+#define GANNET_LISTEN(Verb, Request, Message, ...)                         \
   grpc::Status Verb(Context* context, const admin::Request* request,       \
                     grpc::ServerWriter<admin::Message>* writer) override { \
     return Stream(context, &Verbs::Verb, *request, writer);                \

@@ -265,17 +265,17 @@ absl::Status Agent::Healthy() { return members_->Healthy(); }
 absl::Status Agent::MustRestart() { return members_->MustRestart(); }
 
 std::string Agent::OneLine() {
-  const admin::AgentStatus look = members_->runner().Status();
-  if (look.has_progress()) {
-    const admin::Progress& progress = look.progress();
+  const admin::AgentStatus status = members_->runner().Status();
+  if (status.has_progress()) {
+    const admin::Progress& progress = status.progress();
     return fmt::format("round {}, {}: {} of {} pages", progress.round(),
                        progress.phase(), Completed(progress.outcomes()),
                        progress.planned());
   }
-  std::string line =
-      fmt::format("{} ({})", look.rounds().state(), look.rounds().schedule());
-  if (!look.rounds().last_error().empty()) {
-    line += "; last round failed: " + look.rounds().last_error();
+  std::string line = fmt::format("{} ({})", status.rounds().state(),
+                                 status.rounds().schedule());
+  if (!status.rounds().last_error().empty()) {
+    line += "; last round failed: " + status.rounds().last_error();
   }
   return line;
 }

@@ -21,7 +21,7 @@ namespace grpcx = grpc::experimental;
 constexpr std::string_view kPrefix = "/gannet.admin.Admin/";
 
 bool Changes(std::string_view method) {
-#define GANNET_VERB(Verb, Request, Reply, patience, effect) \
+#define GANNET_VERB(Verb, Request, Reply, effect, ...) \
   if (method == #Verb) return Effect::effect == Effect::kChanges;
   GANNET_ADMIN_VERBS(GANNET_VERB, GANNET_VERB)
 #undef GANNET_VERB

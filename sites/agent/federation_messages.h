@@ -8,8 +8,8 @@
 
 namespace gannet::sites {
 
-// REQUIRES: look.view is not null.
-void ToMessage(const federation::FederationSnapshot& look,
+// REQUIRES: snapshot.view is not null.
+void ToMessage(const federation::FederationSnapshot& snapshot,
                const std::map<storage::SiteId, int64_t>& outbox_urls,
                admin::FederationState& reply);
 
@@ -17,10 +17,14 @@ void ToMessage(const federation::FederationSnapshot& look,
 void ToMessage(const federation::Plan& plan, const federation::Map& now,
                admin::FederationPlan& reply);
 
-// The change of the map that is asked for; `self` stands for an empty name.
-// kInvalidArgument: none is, or `join`, `rules` or `adopt`, which are for the
-// site to do.
+// The change of the map that is asked for; `self` stands for an empty name in
+// `leave` and `capacity`. kInvalidArgument: none is, or `add`, or `join`,
+// `rules` or `adopt`, which need more than the map.
 absl::StatusOr<federation::Membership::MapChange> ToChange(
+    const admin::ChangeFederationRequest& request, const std::string& self);
+// The same for a plan: also `add`, whose site has no address yet, so that its
+// map must never be a real one.
+absl::StatusOr<federation::Membership::MapChange> ToPlannedChange(
     const admin::ChangeFederationRequest& request, const std::string& self);
 
 }  // namespace gannet::sites

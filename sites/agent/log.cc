@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "absl/time/clock.h"
 #include "sites/admin/utf8.h"
 
 namespace gannet::sites {

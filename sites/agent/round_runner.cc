@@ -31,9 +31,10 @@ RoundRunner::RoundRunner(RoundRunnerSettings settings, RoundsJob& job, Log& log,
       log_(log),
       clock_(clock),
       started_(clock.Now()),
+      steady_start_(clock.SteadyNow()),
       timetable_(settings_.schedule, started_),
       stall_(settings_.stall),
-      sign_of_life_(clock.SteadyNow()) {
+      sign_of_life_(steady_start_) {
   std::error_code none;
   if (std::filesystem::exists(PausedFile(), none)) timetable_.Pause();
   known_.set_pid(getpid());
@@ -72,8 +73,7 @@ void RoundRunner::SetSchedule(const Schedule& schedule, absl::Duration stall) {
   changed_.SignalAll();
 }
 
-// --- The thread
-// ----------------------------------------------------------------
+// --- The thread --------------------------------------------------------------
 
 void RoundRunner::Loop() {
   while (AwaitStart()) RunOne();
@@ -98,7 +98,7 @@ bool RoundRunner::AwaitStart() {
     if (next <= now) {
       timetable_.OnBegun(now);
       stop_ = false;
-      last_look_.clear();
+      last_progress_.clear();
       return true;
     }
     clock_.WaitFor(changed_, &mu_, std::min(next - now, kMostSleep));
@@ -199,21 +199,20 @@ void RoundRunner::NoteSuccess(const EndedRound& last) {
 
 bool RoundRunner::ShowsLife() {
   const jobs::ProgressView view = job_.view();
-  const std::string look = fmt::format(
+  const std::string progress = fmt::format(
       "{} {} {} {} {} {}", view.round, static_cast<int>(view.phase),
       view.counts.completed(), view.counts.released, view.bytes, view.settled);
   storage::MutexLock lock(&mu_);
   const absl::Time now = clock_.SteadyNow();
   if (!timetable_.is_running()) return now - sign_of_life_ < kMostSilence;
-  if (look != last_look_) {
-    last_look_ = look;
+  if (progress != last_progress_) {
+    last_progress_ = progress;
     sign_of_life_ = now;
   }
   return now - sign_of_life_ < stall_;
 }
 
-// --- What operators ask
-// ----------------------------------------------------------
+// --- What operators ask ------------------------------------------------------
 
 admin::RoundsState RoundRunner::State() {
   admin::RoundsState state = known_.rounds();
@@ -236,7 +235,7 @@ admin::RoundsState RoundRunner::State() {
 admin::AgentStatus RoundRunner::Status() {
   const jobs::ProgressView view = job_.view();
   jobs::RunSummary lifetime = job_.lifetime();
-  lifetime.elapsed = std::max(clock_.Now() - started_, absl::ZeroDuration());
+  lifetime.elapsed = clock_.SteadyNow() - steady_start_;
   admin::AgentStatus status;
   {
     storage::MutexLock lock(&mu_);
@@ -252,8 +251,8 @@ admin::AgentStatus RoundRunner::Status() {
   return status;
 }
 
-absl::Status RoundRunner::Run(const admin::RunRoundsRequest& request,
-                              const Sink<admin::RunProgress>& sink) {
+absl::Status RoundRunner::RunRounds(const admin::RunRoundsRequest& request,
+                                    const Sink<admin::RunProgress>& sink) {
   const auto wish = std::make_shared<RoundTimetable::Wish>();
   if (request.has_rounds()) {
     if (request.rounds() <= 0) {
@@ -266,7 +265,7 @@ absl::Status RoundRunner::Run(const admin::RunRoundsRequest& request,
     return absl::InvalidArgumentError("'wait' must not be negative");
   }
   wish->wait = std::min(wish->wait, kMostWait);
-  const absl::Time started = clock_.Now();
+  const absl::Time started = clock_.SteadyNow();
   const jobs::RunSummary before = job_.lifetime();
   {
     storage::MutexLock lock(&mu_);
@@ -301,14 +300,15 @@ absl::Status RoundRunner::Run(const admin::RunRoundsRequest& request,
   admin::RunProgress last;
   *last.mutable_progress() = ProgressMessage(job_.view());
   jobs::RunSummary summary = Since(before, job_.lifetime());
-  summary.elapsed = clock_.Now() - started;
+  summary.elapsed = clock_.SteadyNow() - started;
   *last.mutable_summary() = CountsMessage(summary);
   if (settings_.site_status) settings_.site_status(*last.mutable_status());
   (void)sink(last);
   return status;
 }
 
-absl::Status RoundRunner::Stop(admin::RoundsState& reply) {
+absl::Status RoundRunner::StopRounds(const admin::StopRoundsRequest&,
+                                     admin::RoundsState& reply) {
   storage::MutexLock lock(&mu_);
   if (timetable_.Stop(clock_.Now())) stop_ = true;
   changed_.SignalAll();
@@ -323,7 +323,8 @@ std::string RoundRunner::PausedFile() const {
   return settings_.data_folder + "/" + kPausedFile;
 }
 
-absl::Status RoundRunner::Pause(admin::RoundsState& reply) {
+absl::Status RoundRunner::PauseRounds(const admin::PauseRoundsRequest&,
+                                      admin::RoundsState& reply) {
   storage::MutexLock lock(&mu_);
   const int fd =
       open(PausedFile().c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
@@ -340,7 +341,8 @@ absl::Status RoundRunner::Pause(admin::RoundsState& reply) {
   return absl::OkStatus();
 }
 
-absl::Status RoundRunner::Resume(admin::RoundsState& reply) {
+absl::Status RoundRunner::ResumeRounds(const admin::ResumeRoundsRequest&,
+                                       admin::RoundsState& reply) {
   storage::MutexLock lock(&mu_);
   if (unlink(PausedFile().c_str()) != 0 && errno != ENOENT) {
     return absl::InternalError(fmt::format("{} cannot be removed: {}",
@@ -352,7 +354,8 @@ absl::Status RoundRunner::Resume(admin::RoundsState& reply) {
   return absl::OkStatus();
 }
 
-absl::Status RoundRunner::Reload(admin::Reloaded& reply) {
+absl::Status RoundRunner::Reload(const admin::ReloadRequest&,
+                                 admin::Reloaded& reply) {
   if (!settings_.reload) {
     return absl::FailedPreconditionError("there is no file to read again");
   }

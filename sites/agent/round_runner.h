@@ -30,7 +30,7 @@ struct RoundRunnerSettings {
   absl::Duration stall = absl::Minutes(45);
   // What the agent adds to Status(): calls, certificates.
   std::function<void(admin::AgentStatus&)> add_to_status;
-  // The site's status, for the last message of Run().
+  // The site's status, for the last message of RunRounds().
   std::function<void(admin::Status&)> site_status;
   std::function<absl::Status(admin::Reloaded&)> reload;
 };
@@ -45,7 +45,7 @@ class RoundRunner : public RoundsControl {
   // Begins to run rounds.
   void Start();
   // Stops the round that runs, cleanly, and runs no more; returns when it has
-  // stopped, which takes a few seconds. Those in Run() get kUnavailable.
+  // stopped, which takes a few seconds. Those in RunRounds() get kUnavailable.
   void End();
 
   // `stall` as in the settings.
@@ -56,12 +56,7 @@ class RoundRunner : public RoundsControl {
   bool ShowsLife() ABSL_LOCKS_EXCLUDED(mu_);
 
   admin::AgentStatus Status() override;
-  absl::Status Run(const admin::RunRoundsRequest& request,
-                   const Sink<admin::RunProgress>& sink) override;
-  absl::Status Stop(admin::RoundsState& reply) override;
-  absl::Status Pause(admin::RoundsState& reply) override;
-  absl::Status Resume(admin::RoundsState& reply) override;
-  absl::Status Reload(admin::Reloaded& reply) override;
+  GANNET_ROUNDS_VERBS(GANNET_DECLARE_ASK, GANNET_DECLARE_LISTEN)
 
  private:
   void Loop();
@@ -82,6 +77,7 @@ class RoundRunner : public RoundsControl {
   Log& log_;
   storage::Clock& clock_;
   const absl::Time started_;
+  const absl::Time steady_start_;
   std::atomic<bool> stop_ = false;  // What the round looks at.
 
   storage::Mutex mu_;
@@ -93,7 +89,7 @@ class RoundRunner : public RoundsControl {
   // For the watchdog.
   absl::Duration stall_ ABSL_GUARDED_BY(mu_);
   absl::Time sign_of_life_ ABSL_GUARDED_BY(mu_);
-  std::string last_look_ ABSL_GUARDED_BY(mu_);
+  std::string last_progress_ ABSL_GUARDED_BY(mu_);
 
   std::thread thread_;
 };

@@ -17,7 +17,7 @@
 // For example, `every 30m`:
 //
 //   12:00  OnBegun, OnEnded at 12:10       next 12:30
-//   12:30  OnBegun, OnFailed at 12:31      next 12:32, then 12:34, 12:38, ...
+//   12:30  OnBegun, OnFailed at 12:31      next 12:32
 //   12:32  OnBegun, OnEnded at 12:40       next 13:00
 //   12:50  Ask                             next 12:50
 //   12:50  OnBegun, Stop at 12:55, OnStopped, OnOver

@@ -88,12 +88,6 @@ class PageRate {
   double rate_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
-absl::Status InNoneYet(const std::string& why) {
-  return absl::FailedPreconditionError(
-      why.empty() ? "this site has not joined its federation yet"
-                  : "this site is not in its federation: " + why);
-}
-
 // kUnavailable is the word for an agent that does not answer; this one does.
 absl::Status SayOfOthers(const absl::Status& status) {
   return absl::IsUnavailable(status)
@@ -135,11 +129,6 @@ class SiteFederation::Members {
 
   absl::Status Start();
   void OnStranger(const absl::Status& why) ABSL_LOCKS_EXCLUDED(mu);
-  absl::StatusOr<Map> MapNow() {
-    const auto view = membership->maps().view();
-    if (view == nullptr) return InNoneYet(membership->Snapshot().error);
-    return view->map();
-  }
 
   const SiteConfig config;
   storage::SiteStore& store;
@@ -267,8 +256,7 @@ void SiteFederation::CountPagesBy(std::function<int64_t()> fetched_pages) {
 
 int SiteFederation::port() const { return members_->membership->port(); }
 
-// --- For the rounds
-// --------------------------------------------------------------
+// --- For the rounds ----------------------------------------------------------
 
 jobs::FederationNow SiteFederation::Now() {
   Membership& membership = *members_->membership;
@@ -303,8 +291,7 @@ federation::BatchBytes SiteFederation::TakeBytesSent() {
           now.pages - std::min(now.pages, before.pages)};
 }
 
-// --- For operators
-// ---------------------------------------------------------------
+// --- For operators -----------------------------------------------------------
 
 void SiteFederation::AddTo(admin::Status& status) {
   const auto view = members_->membership->maps().view();
@@ -334,18 +321,18 @@ absl::Status SiteFederation::Block(std::string_view domain, bool undo) {
 
 void SiteFederation::OnInjected() { members_->membership->OnForeignPages(); }
 
-absl::Status SiteFederation::Get(const admin::GetFederationRequest& request,
-                                 admin::Federation& reply) {
-  const federation::FederationSnapshot look =
+absl::Status SiteFederation::GetFederation(
+    const admin::GetFederationRequest& request, admin::Federation& reply) {
+  const federation::FederationSnapshot snapshot =
       request.ask_all() ? members_->membership->FreshSnapshot()
                         : members_->membership->Snapshot();
   admin::FederationState& state = *reply.mutable_federation();
-  if (look.view == nullptr) {
+  if (snapshot.view == nullptr) {
     state.set_self(members_->config.site.name);
-    state.set_error(Utf8(look.error));
+    state.set_error(Utf8(snapshot.error));
     return absl::OkStatus();
   }
-  ToMessage(look, members_->store.crawl_db().totals().outbox_urls, state);
+  ToMessage(snapshot, members_->store.crawl_db().totals().outbox_urls, state);
   const auto cache = members_->sent->cache().counts();
   state.set_sent_cache_lookups(static_cast<int64_t>(cache.lookups));
   state.set_sent_cache_hits(static_cast<int64_t>(cache.hits));
@@ -353,15 +340,13 @@ absl::Status SiteFederation::Get(const admin::GetFederationRequest& request,
   return absl::OkStatus();
 }
 
-absl::Status SiteFederation::Change(
+absl::Status SiteFederation::ChangeFederation(
     const admin::ChangeFederationRequest& request,
     admin::FederationChange& reply) {
   using Request = admin::ChangeFederationRequest;
   Membership& membership = *members_->membership;
   absl::StatusOr<Map> next = absl::UnknownError("");
   switch (request.change_case()) {
-    case Request::kAdd:
-      return absl::InvalidArgumentError("'add' is for plans only");
     case Request::kJoin:
       next = membership.Join(request.join().address());
       break;
@@ -390,20 +375,27 @@ absl::Status SiteFederation::Change(
   return absl::OkStatus();
 }
 
-absl::Status SiteFederation::Plan(const admin::ChangeFederationRequest& request,
-                                  admin::FederationPlan& reply) {
-  auto change = ToChange(request, members_->config.site.name);
+absl::Status SiteFederation::PlanFederation(
+    const admin::ChangeFederationRequest& request,
+    admin::FederationPlan& reply) {
+  auto change = ToPlannedChange(request, members_->config.site.name);
   if (!change.ok()) return change.status();
-  const auto now = members_->MapNow();
-  if (!now.ok()) return now.status();
-  const auto plan = members_->membership->questions().MakePlan(*change);
+  Membership& membership = *members_->membership;
+  const auto now = membership.maps().view();
+  if (now == nullptr) {
+    const std::string why = membership.Snapshot().error;
+    return absl::FailedPreconditionError(
+        why.empty() ? "this site has not joined its federation yet"
+                    : "this site is not in its federation: " + why);
+  }
+  const auto plan = membership.questions().MakePlan(*change);
   if (!plan.ok()) return plan.status();
-  ToMessage(*plan, *now, reply);
+  ToMessage(*plan, now->map(), reply);
   return absl::OkStatus();
 }
 
-absl::Status SiteFederation::Verify(const admin::VerifyRequest& request,
-                                    admin::Verification& reply) {
+absl::Status SiteFederation::VerifyFederation(
+    const admin::VerifyRequest& request, admin::Verification& reply) {
   const auto checks =
       members_->membership->questions().VerifyAll(request.full());
   if (!checks.ok()) return checks.status();

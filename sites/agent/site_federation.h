@@ -43,14 +43,7 @@ class SiteFederation : public FederationControl, public jobs::FederationPart {
   void AddTo(admin::Status& status) override;
   absl::Status Block(std::string_view domain, bool undo) override;
   void OnInjected() override;
-  absl::Status Get(const admin::GetFederationRequest& request,
-                   admin::Federation& reply) override;
-  absl::Status Change(const admin::ChangeFederationRequest& request,
-                      admin::FederationChange& reply) override;
-  absl::Status Plan(const admin::ChangeFederationRequest& request,
-                    admin::FederationPlan& reply) override;
-  absl::Status Verify(const admin::VerifyRequest& request,
-                      admin::Verification& reply) override;
+  GANNET_FEDERATION_VERBS(GANNET_DECLARE_ASK, GANNET_DECLARE_LISTEN)
 
   int port() const;  // Of listen.peers.
 

@@ -1,33 +1,39 @@
-// Every command of `gannet`, in the order of its help, which main.cc keeps.
-// Each adds itself to the one that it belongs to, and is in the file of its
-// name.
+// Every command of `gannet`, in the order of its help. Each adds itself to the
+// one that it belongs to, and is in the file of its name.
 #pragma once
 
 #include "sites/console/command.h"
 
 namespace gannet::sites {
 
+// clang-format off
+#define GANNET_COMMANDS(COMMAND)                                         \
+  COMMAND(Crawl)      /* Make a site or go on, until nothing is left. */ \
+  COMMAND(Init)       /* Write a commented site.yaml. */                 \
+  COMMAND(Inject)     /* Add seeds. */                                   \
+  COMMAND(Round)      /* Run rounds now. */                              \
+  COMMAND(Serve)      /* The site as a service. */                       \
+  COMMAND(Status)     /* What the site knows, and what it is doing. */   \
+  COMMAND(Rounds)     /* The reports of the last rounds. */              \
+  COMMAND(Hosts)      /* Which hosts, how many pages, who rests. */      \
+  COMMAND(Page)       /* One page: its record and its content. */        \
+  COMMAND(Export)     /* Take data out. */                               \
+  COMMAND(Check)      /* What would be done, and why. */                 \
+  COMMAND(Block)      /* A webmaster complained. */                      \
+  COMMAND(Forget)     /* A page is no longer known. */                   \
+  COMMAND(Archive)    /* Finished WARC files. */                         \
+  COMMAND(Verify)     /* Are the invariants of the data folder true? */  \
+  COMMAND(Backup)     /* A copy of a site, also of one that crawls. */   \
+  COMMAND(Restore)    /* A site made from a copy (backup_command.cc). */ \
+  COMMAND(Config)     /* The configuration in force. */                  \
+  COMMAND(Federation) /* The federation that the site is in. */
+// clang-format on
+
 using AddCommand = void(Command& parent);
 
-AddCommand AddCrawlCommand;    // Make a site or go on, until nothing is left.
-AddCommand AddInitCommand;     // Write a commented site.yaml.
-AddCommand AddInjectCommand;   // Add seeds.
-AddCommand AddRoundCommand;    // Run rounds now.
-AddCommand AddServeCommand;    // The site as a service.
-AddCommand AddStatusCommand;   // What the site knows, and what it is doing.
-AddCommand AddRoundsCommand;   // The reports of the last rounds.
-AddCommand AddHostsCommand;    // Which hosts, how many pages, who rests.
-AddCommand AddPageCommand;     // One page: its record and its content.
-AddCommand AddExportCommand;   // Take data out.
-AddCommand AddCheckCommand;    // What would be done, and why.
-AddCommand AddBlockCommand;    // A webmaster complained.
-AddCommand AddForgetCommand;   // A page is no longer known.
-AddCommand AddArchiveCommand;  // Finished WARC files.
-AddCommand AddVerifyCommand;   // Are the invariants of the data folder true?
-AddCommand AddBackupCommand;   // A copy of a site, also of one that crawls.
-AddCommand AddRestoreCommand;  // A site made from a copy (backup_command.cc).
-AddCommand AddConfigCommand;   // The configuration in force.
-AddCommand AddFederationCommand;
+#define GANNET_DECLARE_COMMAND(Name) AddCommand Add##Name##Command;
+GANNET_COMMANDS(GANNET_DECLARE_COMMAND)
+#undef GANNET_DECLARE_COMMAND
 
 // Of `check`.
 AddCommand AddCheckPageCommand;    // Fetches one page, and stores nothing.

@@ -14,8 +14,8 @@ void AddConfigCommand(Command& parent) {
   command.Example("gannet config --data ./tokyo",
                   "Prints every key with its value, defaults too. If an agent "
                   "runs the\nsite, these are the values that it uses; a "
-                  "changed site.yaml counts only\nafter 'gannet round "
-                  "--reload'.");
+                  "changed site.yaml counts\nafter 'gannet round "
+                  "--reload', which names the keys that need a restart.");
   command.Run([flags] {
     return AskSite<admin::GetConfigurationRequest, admin::Configuration>(
         *flags, &Admin::GetConfiguration, {},

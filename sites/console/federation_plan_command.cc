@@ -38,21 +38,26 @@ absl::StatusOr<admin::ChangeFederationRequest> ToRequest(const Flags& flags) {
   admin::ChangeFederationRequest request;
   const auto capacity = static_cast<uint32_t>(flags.capacity);
   int chosen = 0;
-  if (!flags.add.empty() && ++chosen) {
+  if (!flags.add.empty()) {
+    ++chosen;
     request.mutable_add()->set_site(flags.add);
     request.mutable_add()->set_capacity(capacity);
   }
-  if (!flags.leave.empty() && ++chosen) {
+  if (!flags.leave.empty()) {
+    ++chosen;
     request.mutable_leave()->set_name(flags.leave);
   }
-  if (!flags.remove.empty() && ++chosen) {
+  if (!flags.remove.empty()) {
+    ++chosen;
     request.mutable_remove()->set_name(flags.remove);
   }
-  if (flags.virtual_nodes != 0 && ++chosen) {
+  if (flags.virtual_nodes != 0) {
+    ++chosen;
     request.mutable_placement()->set_virtual_nodes(
         static_cast<uint32_t>(flags.virtual_nodes));
   }
-  if (capacity != 0 && flags.add.empty() && ++chosen) {
+  if (capacity != 0 && flags.add.empty()) {
+    ++chosen;
     request.mutable_capacity()->set_site(flags.name);
     request.mutable_capacity()->set_capacity(capacity);
   }

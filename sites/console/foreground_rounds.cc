@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "absl/time/clock.h"
 #include "sites/admin/message_times.h"
 #include "sites/agent/round_messages.h"
 
@@ -30,20 +29,21 @@ absl::Status NotByHand() {
 ForegroundRounds::ForegroundRounds(const ChosenSite& site,
                                    storage::SiteStore& store,
                                    jobs::Rounds& rounds,
-                                   std::atomic<bool>& stop)
+                                   std::atomic<bool>& stop,
+                                   storage::Clock& clock)
     : data_(site.config.site.data),
-      started_(absl::Now()),
+      started_(clock.Now()),
+      steady_start_(clock.SteadyNow()),
       rounds_(rounds),
       stop_(stop),
-      log_(OnlyErrors(), STDERR_FILENO, /*to_journal=*/false,
-           storage::SystemClock()),
-      admin_(site.config, site.file, store, this, storage::SystemClock()) {}
+      clock_(clock),
+      log_(OnlyErrors(), STDERR_FILENO, /*to_journal=*/false, clock),
+      admin_(site.config, site.file, store, this, clock) {}
 
 absl::Status ForegroundRounds::Serve() {
   AdminServerSettings settings;
   settings.data_folder = data_;
-  auto server = AdminServer::Start(settings, admin_, calls_, log_,
-                                   storage::SystemClock());
+  auto server = AdminServer::Start(settings, admin_, calls_, log_, clock_);
   if (!server.ok()) return server.status();
   server_ = *std::move(server);
   return absl::OkStatus();
@@ -63,7 +63,7 @@ admin::AgentStatus ForegroundRounds::Status() {
   *status.mutable_started() = ToMessage(started_);
   *status.mutable_rounds() = State();
   jobs::RunSummary lifetime = rounds_.lifetime();
-  lifetime.elapsed = absl::Now() - started_;
+  lifetime.elapsed = clock_.SteadyNow() - steady_start_;
   *status.mutable_lifetime() = CountsMessage(lifetime);
   const jobs::ProgressView view = rounds_.view();
   if (view.phase != proto::NO_ROUND) {
@@ -72,26 +72,32 @@ admin::AgentStatus ForegroundRounds::Status() {
   return status;
 }
 
-absl::Status ForegroundRounds::Run(const admin::RunRoundsRequest&,
-                                   const Sink<admin::RunProgress>&) {
+absl::Status ForegroundRounds::RunRounds(const admin::RunRoundsRequest&,
+                                         const Sink<admin::RunProgress>&) {
   return absl::FailedPreconditionError(fmt::format(
       "the site is being crawled already, by pid {}; 'gannet status' shows how "
       "far it is, 'gannet round --stop' stops it",
       getpid()));
 }
 
-absl::Status ForegroundRounds::Stop(admin::RoundsState& reply) {
+absl::Status ForegroundRounds::StopRounds(const admin::StopRoundsRequest&,
+                                          admin::RoundsState& reply) {
   stop_ = true;
   reply = State();
   return absl::OkStatus();
 }
 
-absl::Status ForegroundRounds::Pause(admin::RoundsState&) {
+absl::Status ForegroundRounds::PauseRounds(const admin::PauseRoundsRequest&,
+                                           admin::RoundsState&) {
   return NotByHand();
 }
-absl::Status ForegroundRounds::Resume(admin::RoundsState&) {
+absl::Status ForegroundRounds::ResumeRounds(const admin::ResumeRoundsRequest&,
+                                            admin::RoundsState&) {
   return NotByHand();
 }
-absl::Status ForegroundRounds::Reload(admin::Reloaded&) { return NotByHand(); }
+absl::Status ForegroundRounds::Reload(const admin::ReloadRequest&,
+                                      admin::Reloaded&) {
+  return NotByHand();
+}
 
 }  // namespace gannet::sites

@@ -21,7 +21,8 @@ class ForegroundRounds : public RoundsControl {
  public:
   // All must outlive this. `stop` is what the rounds look at.
   ForegroundRounds(const ChosenSite& site, storage::SiteStore& store,
-                   jobs::Rounds& rounds, std::atomic<bool>& stop);
+                   jobs::Rounds& rounds, std::atomic<bool>& stop,
+                   storage::Clock& clock);
 
   // Begins to answer. A failure is no reason not to crawl.
   absl::Status Serve();
@@ -29,20 +30,17 @@ class ForegroundRounds : public RoundsControl {
   Admin& admin() { return admin_; }
 
   admin::AgentStatus Status() override;
-  absl::Status Run(const admin::RunRoundsRequest& request,
-                   const Sink<admin::RunProgress>& sink) override;
-  absl::Status Stop(admin::RoundsState& reply) override;
-  absl::Status Pause(admin::RoundsState& reply) override;
-  absl::Status Resume(admin::RoundsState& reply) override;
-  absl::Status Reload(admin::Reloaded& reply) override;
+  GANNET_ROUNDS_VERBS(GANNET_DECLARE_ASK, GANNET_DECLARE_LISTEN)
 
  private:
   admin::RoundsState State() const;
 
   const std::string data_;
   const absl::Time started_;
+  const absl::Time steady_start_;
   jobs::Rounds& rounds_;
   std::atomic<bool>& stop_;
+  storage::Clock& clock_;
   Log log_;
   AdminCalls calls_;
   LocalAdmin admin_;

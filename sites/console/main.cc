@@ -19,14 +19,8 @@ int main(int argc, char** argv) {
       "federation. 'gannet COMMAND --help' explains a command, with an\n"
       "example.");
 
-  using namespace gannet::sites;
-  for (AddCommand* add :
-       {AddCrawlCommand, AddInitCommand, AddInjectCommand, AddRoundCommand,
-        AddServeCommand, AddStatusCommand, AddRoundsCommand, AddHostsCommand,
-        AddPageCommand, AddExportCommand, AddCheckCommand, AddBlockCommand,
-        AddForgetCommand, AddArchiveCommand, AddVerifyCommand, AddBackupCommand,
-        AddRestoreCommand, AddConfigCommand, AddFederationCommand}) {
-    add(line);
-  }
+#define GANNET_ADD_COMMAND(Name) gannet::sites::Add##Name##Command(line);
+  GANNET_COMMANDS(GANNET_ADD_COMMAND)
+#undef GANNET_ADD_COMMAND
   return line.Parse(argc, argv);
 }

@@ -10,8 +10,6 @@
 #include <mutex>
 #include <string_view>
 
-#include "absl/time/clock.h"
-
 namespace gannet::sites {
 namespace {
 
@@ -50,9 +48,11 @@ std::optional<TerminalStyle> TerminalOf(int fd) {
   return style;
 }
 
-ProgressDisplay::ProgressDisplay(GetProgress look, int fd,
+ProgressDisplay::ProgressDisplay(GetProgress get_progress,
+                                 storage::Clock& clock, int fd,
                                  const std::atomic<bool>* stopping)
-    : get_progress_(std::move(look)),
+    : get_progress_(std::move(get_progress)),
+      clock_(clock),
       fd_(fd),
       stopping_(stopping),
       is_terminal_(TerminalOf(fd).has_value()),
@@ -87,7 +87,12 @@ std::string ProgressDisplay::NextBytes() {
     bytes = printer_.Say(kStopping);
     said_stopping_ = true;
   }
-  return bytes + printer_.Next(get_progress_(), absl::Now());
+  jobs::ProgressView view = get_progress_();
+  for (absl::Time* stored :
+       {&view.phase_started, &view.deadline, &view.waiting_until}) {
+    *stored = clock_.ToSteady(*stored);
+  }
+  return bytes + printer_.Next(view, clock_.SteadyNow());
 }
 
 bool ProgressDisplay::Write(const std::string& bytes) const {

@@ -13,6 +13,7 @@
 
 #include "jobs/round/progress.h"
 #include "sites/console/progress_text.h"
+#include "storage/clock.h"
 
 namespace gannet::sites {
 
@@ -24,10 +25,11 @@ class ProgressDisplay {
  public:
   using GetProgress = std::function<jobs::ProgressView()>;
 
-  // `look` is called from the display's thread, until Stop() has returned.
-  // Once `stopping` is true (a signal handler may set it), kStopping is shown.
-  explicit ProgressDisplay(GetProgress look, int fd = 2,
-                           const std::atomic<bool>* stopping = nullptr);
+  // `get_progress` is called from the display's thread, until Stop() has
+  // returned. Once `stopping` is true (a signal handler may set it), kStopping
+  // is shown. `clock` must outlive this.
+  ProgressDisplay(GetProgress get_progress, storage::Clock& clock, int fd = 2,
+                  const std::atomic<bool>* stopping = nullptr);
   ~ProgressDisplay();
   ProgressDisplay(const ProgressDisplay&) = delete;
   ProgressDisplay& operator=(const ProgressDisplay&) = delete;
@@ -42,6 +44,7 @@ class ProgressDisplay {
   bool Write(const std::string& bytes) const;
 
   const GetProgress get_progress_;
+  storage::Clock& clock_;
   const int fd_;
   const std::atomic<bool>* const stopping_;  // Null: no stop can be asked.
   const bool is_terminal_;

@@ -56,11 +56,12 @@ void OnSignal(int signal) {
 // The display, and what the signal handler must know of it.
 class WatchedDisplay {
  public:
-  explicit WatchedDisplay(ProgressDisplay::GetProgress look) {
+  WatchedDisplay(ProgressDisplay::GetProgress get_progress,
+                 storage::Clock& clock) {
     has_display = true;
     cursor_is_hidden = TerminalOf(STDERR_FILENO).has_value();
-    display_ = std::make_unique<ProgressDisplay>(std::move(look), STDERR_FILENO,
-                                                 &stop_is_to_be_said);
+    display_ = std::make_unique<ProgressDisplay>(
+        std::move(get_progress), clock, STDERR_FILENO, &stop_is_to_be_said);
   }
   ~WatchedDisplay() {
     display_.reset();
@@ -208,17 +209,18 @@ ExitCode RunHere(const ChosenSite& site, const SiteFlags& flags,
   }
   PrepareProcess(site.config);
 
-  jobs::Rounds rounds(prepared->settings, &store,
-                      storage::SystemClock());
+  storage::Clock& clock = storage::SystemClock();
+  jobs::Rounds rounds(prepared->settings, &store, clock);
   StopOnSignals signals;
-  ForegroundRounds foreground(site, store, rounds, stop_asked);
+  ForegroundRounds foreground(site, store, rounds, stop_asked, clock);
   if (absl::Status served = foreground.Serve(); !served.ok()) {
     fmt::print(stderr, "note: other commands cannot ask this one: {}\n",
                ForTerminal(std::string(served.message())));
   }
   std::unique_ptr<WatchedDisplay> display;
   if (!flags.quiet()) {
-    display = std::make_unique<WatchedDisplay>([&] { return rounds.view(); });
+    display =
+        std::make_unique<WatchedDisplay>([&] { return rounds.view(); }, clock);
   }
   absl::Status status =
       rounds.RunMany(flags.rounds(), flags.wait(), stop_asked);
@@ -250,10 +252,12 @@ ExitCode RunThere(const ChosenSite& site, const SiteFlags& flags,
   if (!flags.quiet()) {
     fmt::print(stderr,
                "an agent runs this site: it was asked for the rounds\n");
-    display = std::make_unique<WatchedDisplay>([&] {
-      storage::MutexLock lock(&mu);
-      return view;
-    });
+    display = std::make_unique<WatchedDisplay>(
+        [&] {
+          storage::MutexLock lock(&mu);
+          return view;
+        },
+        storage::SystemClock());
   }
   admin::RunProgress last;
   const absl::Status ended =

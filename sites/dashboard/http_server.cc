@@ -156,7 +156,8 @@ void HttpServer::Stop() {
   std::thread knocking([&] {
     while (!has_stopped) {
       Knock(address_.ip == "0.0.0.0" ? "127.0.0.1" : address_.ip, port_);
-      absl::SleepFor(absl::Milliseconds(5));  // Of civetweb's time, not ours.
+      absl::SleepFor(absl::Milliseconds(
+          5));  // Machine time: civetweb knows no other clock.
     }
   });
   mg_stop(context_);

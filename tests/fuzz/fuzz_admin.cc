@@ -97,19 +97,17 @@ void Listen(Site& site,
   if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return;
   }
-  // Between two looks it would sleep as long as it is told.
-  const int most = std::is_same_v<Request, admin::WatchStatusRequest> ? 1 : 3;
   int messages = 0;
   const absl::Status status =
       (site.admin().*verb)(request, [&](const Message& message) {
         CanBeSent(message);
-        return ++messages < most;
+        return ++messages < 3;
       });
   Require(status.ok() || !status.message().empty());
 }
 
 enum Verb {
-#define GANNET_VERB(Verb, Request, Reply, patience, effect) k##Verb,
+#define GANNET_VERB(Verb, ...) k##Verb,
   GANNET_ADMIN_VERBS(GANNET_VERB, GANNET_VERB)
 #undef GANNET_VERB
       kVerbs
@@ -117,13 +115,13 @@ enum Verb {
 
 void Call(Site& site, uint8_t verb, std::string_view bytes) {
   switch (verb % kVerbs) {
-#define GANNET_ASK(Verb, Request, Reply, patience, effect) \
-  case k##Verb:                                            \
-    Ask(site, &Admin::Verb, bytes);                        \
+#define GANNET_ASK(Verb, ...)       \
+  case k##Verb:                     \
+    Ask(site, &Admin::Verb, bytes); \
     break;
-#define GANNET_LISTEN(Verb, Request, Message, patience, effect) \
-  case k##Verb:                                                 \
-    Listen(site, &Admin::Verb, bytes);                          \
+#define GANNET_LISTEN(Verb, ...)       \
+  case k##Verb:                        \
+    Listen(site, &Admin::Verb, bytes); \
     break;
     GANNET_ADMIN_VERBS(GANNET_ASK, GANNET_LISTEN)
 #undef GANNET_ASK

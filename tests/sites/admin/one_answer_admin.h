@@ -10,11 +10,11 @@ namespace gannet::sites {
 
 class OneAnswerAdmin : public Admin {
  public:
-#define GANNET_ASK(Verb, Request, Reply, patience, effect)           \
+#define GANNET_ASK(Verb, Request, Reply, ...)                        \
   absl::Status Verb(const admin::Request&, admin::Reply&) override { \
     return Answer();                                                 \
   }
-#define GANNET_LISTEN(Verb, Request, Message, patience, effect)         \
+#define GANNET_LISTEN(Verb, Request, Message, ...)                      \
   absl::Status Verb(const admin::Request&, const Sink<admin::Message>&) \
       override {                                                        \
     return Answer();                                                    \

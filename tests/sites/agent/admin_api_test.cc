@@ -12,7 +12,10 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <future>
+#include <latch>
 #include <map>
 #include <set>
 #include <thread>
@@ -48,10 +51,11 @@ class AdminApiTest : public testing::Test {
     fs::remove_all(folder_);
   }
 
-  void Serve() {
+  void Serve() { Serve(log_); }
+  void Serve(Log& log) {
     auto server =
         AdminServer::Start({.data_folder = data_, .address = "", .tls = {}},
-                           admin_, calls_, log_, storage::SystemClock());
+                           admin_, calls_, log, storage::SystemClock());
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
   }
@@ -94,10 +98,8 @@ std::string PathOf(const google::protobuf::MethodDescriptor& method) {
 TEST(AdminVerbsTest, TheListHasTheServicesVerbs) {
   const auto* service = admin::Status::descriptor()->file()->service(0);
   std::vector<std::string> listed, served;
-#define GANNET_ASK(Verb, Request, Reply, patience, effect) \
-  listed.push_back("Ask " #Verb);
-#define GANNET_LISTEN(Verb, Request, Message, patience, effect) \
-  listed.push_back("Listen " #Verb);
+#define GANNET_ASK(Verb, ...) listed.push_back("Ask " #Verb);
+#define GANNET_LISTEN(Verb, ...) listed.push_back("Listen " #Verb);
   GANNET_ADMIN_VERBS(GANNET_ASK, GANNET_LISTEN)
 #undef GANNET_ASK
 #undef GANNET_LISTEN
@@ -107,6 +109,83 @@ TEST(AdminVerbsTest, TheListHasTheServicesVerbs) {
                      method.name());
   }
   EXPECT_EQ(listed, served);
+}
+
+// Calls every verb with an empty request, and one message of each stream.
+std::map<std::string, std::future<absl::Status>> CallAll(Admin& admin) {
+  std::map<std::string, std::future<absl::Status>> calls;
+#define GANNET_ASK(Verb, Request, Reply, ...)              \
+  calls[#Verb] = std::async(std::launch::async, [&admin] { \
+    admin::Reply reply;                                    \
+    return admin.Verb({}, reply);                          \
+  });
+#define GANNET_LISTEN(Verb, ...)                              \
+  calls[#Verb] = std::async(std::launch::async, [&admin] {    \
+    return admin.Verb({}, [](const auto&) { return false; }); \
+  });
+  GANNET_ADMIN_VERBS(GANNET_ASK, GANNET_LISTEN)
+#undef GANNET_ASK
+#undef GANNET_LISTEN
+  return calls;
+}
+
+TEST_F(AdminApiTest, OnlyVerbsThatMayTakeLongHaveNoDeadline) {
+  const std::set<std::string> may_take_long = {"WatchStatus",
+                                               "ListHosts",
+                                               "GetPageBody",
+                                               "Export",
+                                               "Verify",
+                                               "Block",
+                                               "Backup",
+                                               "FinishArchiveFile",
+                                               "ReleaseArchiveFile",
+                                               "RunRounds",
+                                               "ChangeFederation",
+                                               "PlanFederation",
+                                               "VerifyFederation"};
+  Serve();
+  const auto remote =
+      ConnectToAgent(data_, {.deadline = absl::Milliseconds(50)}).value();
+  std::latch answer(1);
+  admin_.in_a_call = [&] { answer.wait(); };
+  auto calls = CallAll(*remote);
+  for (auto& [verb, status] : calls) {
+    if (may_take_long.contains(verb)) continue;
+    EXPECT_EQ(status.wait_for(std::chrono::seconds(20)),
+              std::future_status::ready)
+        << verb;
+  }
+  // A deadline that begins now ends after those of all other calls.
+  admin::Status last;
+  EXPECT_TRUE(absl::IsUnavailable(remote->GetStatus({}, last)));
+  answer.count_down();
+  for (auto& [verb, status] : calls) {
+    EXPECT_EQ(absl::IsUnavailable(status.get()), !may_take_long.contains(verb))
+        << verb;
+  }
+}
+
+TEST_F(AdminApiTest, VerbsThatChangeSomethingAreInTheLogAndOthersAtDebug) {
+  const std::string file = folder_ + "/log";
+  Log log({.level = LogLevel::kInfo},
+          open(file.c_str(), O_CREAT | O_WRONLY | O_APPEND, 0600), false,
+          storage::SystemClock());
+  Serve(log);
+  const auto remote = Connect();
+  for (auto& [verb, status] : CallAll(*remote)) {
+    EXPECT_TRUE(status.get().ok()) << verb;
+  }
+  server_->Stop(absl::Seconds(5));
+  std::set<std::string> logged;
+  std::ifstream lines(file);
+  for (std::string word; lines >> word;) {
+    if (word.starts_with("method=")) logged.insert(word.substr(7));
+  }
+  EXPECT_EQ(logged,
+            (std::set<std::string>{
+                "Inject", "Block", "Forget", "FinishArchiveFile",
+                "ReleaseArchiveFile", "Backup", "RunRounds", "StopRounds",
+                "PauseRounds", "ResumeRounds", "Reload", "ChangeFederation"}));
 }
 
 TEST_F(AdminApiTest, AnAnswerComesBackAsItWasGiven) {

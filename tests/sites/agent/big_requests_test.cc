@@ -321,6 +321,30 @@ TEST_F(BigRequestsTest, ChangesOfTheFederationThatMakeNoSenseChangeNothing) {
   }
 }
 
+// A planned site has an invented address, which must never be in a real map.
+TEST_F(BigRequestsTest, WhatIsForPlansOnlyChangesNothingAndTheOtherWayRound) {
+  admin::ChangeFederationRequest invite, add, rules, adopt, remove;
+  invite.mutable_invite()->set_name("paris");
+  add.mutable_add()->set_site("paris");
+  rules.mutable_rules();
+  adopt.mutable_adopt();
+  remove.mutable_remove()->set_name("paris");
+  const auto call = [&](const char* method, const auto& request) {
+    return Call(method, request.SerializeAsString()).status;
+  };
+  ASSERT_TRUE(call("ChangeFederation", invite).ok());
+  for (const auto& [method, request] :
+       {std::pair("ChangeFederation", add), std::pair("PlanFederation", rules),
+        std::pair("PlanFederation", adopt)}) {
+    const absl::Status status = call(method, request);
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << method << status;
+  }
+  EXPECT_TRUE(call("PlanFederation", add).ok());
+  EXPECT_EQ(Federation().epoch(), 2);
+  ASSERT_TRUE(call("ChangeFederation", remove).ok());
+  epoch_ = 3;
+}
+
 // Otherwise it would be looked up in DNS, or opened as a file.
 TEST_F(BigRequestsTest, AnInvalidAddressIsRefusedBeforeAnyLookUp) {
   for (const std::string& address :

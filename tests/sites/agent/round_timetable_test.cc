@@ -60,11 +60,12 @@ TEST(RoundTimetableTest, ADayOfRounds) {
   RoundTimetable table = By("every 30m");
   RunFrom(table, At(0), At(10));
   EXPECT_EQ(table.NextStart(At(10)), At(30));
-  EXPECT_EQ(FailAt(table, At(31), kBad), absl::Minutes(1));
+  table.OnBegun(At(30));
+  EXPECT_EQ(table.OnFailed(At(31), kBad, /*lacks_room=*/false),
+            absl::Minutes(1));
+  table.OnOver(At(31));
   EXPECT_EQ(table.NextStart(At(31)), At(32));
-  EXPECT_EQ(FailAt(table, At(32), kBad), absl::Minutes(2));
-  EXPECT_EQ(table.NextStart(At(32)), At(34));
-  RunFrom(table, At(34), At(40));
+  RunFrom(table, At(32), At(40));
   EXPECT_EQ(table.NextStart(At(40)), At(60));
   const auto wish = Ask(table, 3);
   EXPECT_LE(table.NextStart(At(50)), At(50));

@@ -35,17 +35,17 @@ class ScriptedFederation : public FederationControl {
   }
   void OnInjected() override {}
 
-  absl::Status Get(const admin::GetFederationRequest&,
-                   admin::Federation& reply) override {
-    federation::FederationSnapshot look;
+  absl::Status GetFederation(const admin::GetFederationRequest&,
+                             admin::Federation& reply) override {
+    federation::FederationSnapshot snapshot;
     auto view = federation::MapView::Create(map_, "tokyo");
     if (!view.ok()) return view.status();
-    look.view = *std::move(view);
-    ToMessage(look, {}, *reply.mutable_federation());
+    snapshot.view = *std::move(view);
+    ToMessage(snapshot, {}, *reply.mutable_federation());
     return absl::OkStatus();
   }
-  absl::Status Change(const admin::ChangeFederationRequest& request,
-                      admin::FederationChange& reply) override {
+  absl::Status ChangeFederation(const admin::ChangeFederationRequest& request,
+                                admin::FederationChange& reply) override {
     auto change = ToChange(request, "tokyo");
     if (!change.ok()) return change.status();
     if (absl::Status s = Take((*change)(map_)); !s.ok()) return s;
@@ -53,9 +53,9 @@ class ScriptedFederation : public FederationControl {
     reply.set_map(federation::MapToText(map_));
     return absl::OkStatus();
   }
-  absl::Status Plan(const admin::ChangeFederationRequest& request,
-                    admin::FederationPlan& reply) override {
-    auto change = ToChange(request, "tokyo");
+  absl::Status PlanFederation(const admin::ChangeFederationRequest& request,
+                              admin::FederationPlan& reply) override {
+    auto change = ToPlannedChange(request, "tokyo");
     if (!change.ok()) return change.status();
     auto next = (*change)(map_);
     if (!next.ok()) return next.status();
@@ -64,8 +64,8 @@ class ScriptedFederation : public FederationControl {
     ToMessage(plan, map_, reply);
     return absl::OkStatus();
   }
-  absl::Status Verify(const admin::VerifyRequest&,
-                      admin::Verification& reply) override {
+  absl::Status VerifyFederation(const admin::VerifyRequest&,
+                                admin::Verification& reply) override {
     reply.set_ok(federation::CheckMap(map_).ok());
     return absl::OkStatus();
   }

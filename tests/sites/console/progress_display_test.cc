@@ -92,7 +92,7 @@ TEST(ProgressDisplayTest, ATerminalGetsItsCursorBack) {
   FakeTerminal terminal;
   setenv("TERM", "xterm", 1);
   setenv("NO_COLOR", "1", 1);
-  ProgressDisplay display(Generating, terminal.fd());
+  ProgressDisplay display(Generating, storage::SystemClock(), terminal.fd());
   display.Stop();
   const std::string bytes = terminal.ReadUntil("\x1b[?25h");
   EXPECT_THAT(bytes, HasSubstr("round 1  generate"));
@@ -102,7 +102,7 @@ TEST(ProgressDisplayTest, ATerminalGetsItsCursorBack) {
 TEST(ProgressDisplayTest, APipeGetsPlainLines) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
-  { ProgressDisplay display(Generating, ends[1]); }
+  { ProgressDisplay display(Generating, storage::SystemClock(), ends[1]); }
   close(ends[1]);
   char bytes[1000];
   const ssize_t n = read(ends[0], bytes, sizeof(bytes));
@@ -115,7 +115,10 @@ TEST(ProgressDisplayTest, AStopThatWasAskedForIsSaidOnceEvenAtTheEnd) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   const std::atomic<bool> stopping = true;
-  { ProgressDisplay display(Generating, ends[1], &stopping); }
+  {
+    ProgressDisplay display(Generating, storage::SystemClock(), ends[1],
+                            &stopping);
+  }
   close(ends[1]);
   char bytes[1000];
   const ssize_t n = read(ends[0], bytes, sizeof(bytes));
@@ -133,7 +136,7 @@ TEST(ProgressDisplayTest, ProgressIsNotAskedForAfterStop) {
         ++looks;
         return Generating();
       },
-      ends[1]);
+      storage::SystemClock(), ends[1]);
   display.Stop();
   const int before = looks;
   display.Stop();  // A second time is harmless.
