@@ -90,6 +90,7 @@ absl::StatusOr<std::unique_ptr<Membership>> Membership::Start(
 
 Membership::~Membership() {
   is_ending_ = true;
+  maps_.Wake();
   neighbours_.Cancel();
   if (watch_.joinable()) watch_.join();
   mover_ = nullptr;
@@ -124,7 +125,7 @@ void Membership::Watch() {
       blocks_.Apply(view);
       quiet_.Look(view, neighbours_.Snapshots());
     }
-    if (!is_ending_) (void)maps_.Await(view, kWatchEvery);
+    (void)maps_.Await(view, kWatchEvery, is_ending_);
   }
 }
 

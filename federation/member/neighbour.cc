@@ -38,6 +38,7 @@ Neighbour::~Neighbour() {
     stop_ = true;
     changed_.SignalAll();
   }
+  own_.maps.Wake();
   client_->Cancel();
   beat_thread_.join();
   pump_thread_.join();

@@ -88,14 +88,6 @@ absl::Status RegistrarMap::CompareAndSwap(const Map& expected,
   return own_.maps.Offer(reply.map());
 }
 
-absl::StatusOr<Map> RegistrarMap::Watch(const Map& known,
-                                        absl::Duration at_most) {
-  const std::shared_ptr<const MapView> view = own_.maps.view();
-  if (view == nullptr) return InNoFederation();
-  if (IsNewer(view->map(), known)) return view->map();
-  return own_.maps.Await(view, at_most)->map();
-}
-
 absl::StatusOr<Map> RegistrarMap::ReplaceMap(uint64_t expected_term,
                                              uint64_t expected_epoch,
                                              const Map& next) {

@@ -25,6 +25,19 @@ TEST_F(MembershipTest, TheFirstSiteFoundsAndInvitedOnesJoin) {
   EXPECT_TRUE(lima()->MayBeginRound().ok());
 }
 
+TEST_F(MembershipTest, SitesThatStopWaitForNoTimeToPass) {
+  for (const char* name : {"tokyo", "paris"}) {
+    Add(name, simulated_clock_);
+    ASSERT_TRUE(Becomes([&] {
+      simulated_clock_.Advance(absl::Milliseconds(100));
+      return AllAgree();
+    })) << name;
+  }
+  // Each has a watch, a mover, a beat and a pump.
+  simulated_clock_.AwaitWaiters(8);
+  sites_.clear();  // Ends.
+}
+
 TEST_F(MembershipTest, WhoIsNotInvitedIsToldSo) {
   StartSites(1);
   sites_.push_back(std::make_unique<TestSite>("paris", tokyo().address()));
