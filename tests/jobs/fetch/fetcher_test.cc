@@ -34,7 +34,7 @@ class FetcherTest : public testing::Test {
     storage::SiteStoreSettings settings;
     settings.folder = folder_.path();
     settings.create = true;
-    store_ = storage::SiteStore::Open(settings).value();
+    store_ = storage::SiteStore::Open(settings, storage::SystemClock()).value();
     settings_.delay = absl::Seconds(1);
     // Each host has an address of its own, unless a test says otherwise.
     script_.resolve = [this](std::string_view name) -> Addresses {
