@@ -34,7 +34,7 @@ Membership::Membership(MembershipSettings settings, storage::CrawlDb& crawl_db,
       own_{settings_.self, crawl_db, maps_, life_, clock, settings_.note},
       receiver_(ReceiverSettings(settings_), crawl_db, maps_, canonicaliser,
                 filter, clock),
-      hand_off_({.clock = &clock}, crawl_db),
+      hand_off_({}, crawl_db, clock),
       answers_(own_, hand_off_, losses_, settings_.answers),
       neighbours_(
           own_, [this] { return answers_.Condition(); }, settings_.neighbours,
