@@ -11,7 +11,7 @@ std::string FileFollower::Step() {
   if (status.ok()) status = own_.maps.Offer(*map);
   if (!status.ok()) return std::string(status.message());
   const auto view = own_.maps.view();
-  if (IsIn(*view)) {
+  if (own_.IsIn(*view)) {
     own_.life.OnInMap();
     return RulesProblem(*view);
   }

@@ -178,7 +178,7 @@ FetchView Rounds::TakeNetworkLag() {
 }
 
 FederationNow Rounds::LookAtFederation() const {
-  if (settings_.federation != nullptr) return settings_.federation->Now();
+  if (settings_.federation != nullptr) return settings_.federation->Snapshot();
   FederationNow none;
   none.may_begin = absl::OkStatus();
   return none;

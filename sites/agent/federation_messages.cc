@@ -43,44 +43,43 @@ void AddCondition(const peers::Condition& condition,
   site.set_idle(condition.is_idle());
 }
 
-void AddSnapshot(const NeighbourSnapshot& look, admin::FederationSite& site) {
-  site.set_alive(look.is_alive);
-  site.set_epoch(look.epoch);
-  if (look.condition.has_value()) AddCondition(*look.condition, site);
-  if (look.round_trip.has_value()) {
-    site.set_round_trip_seconds(absl::ToDoubleSeconds(*look.round_trip));
+void AddSnapshot(const NeighbourSnapshot& snapshot,
+                 admin::FederationSite& site) {
+  site.set_alive(snapshot.is_alive);
+  site.set_epoch(snapshot.epoch);
+  if (snapshot.condition.has_value()) AddCondition(*snapshot.condition, site);
+  if (snapshot.round_trip.has_value()) {
+    site.set_round_trip_seconds(absl::ToDoubleSeconds(*snapshot.round_trip));
   }
-  if (look.silent_for != absl::InfiniteDuration()) {
-    site.set_last_heard_seconds(absl::ToDoubleSeconds(look.silent_for));
+  if (snapshot.silent_for != absl::InfiniteDuration()) {
+    site.set_last_heard_seconds(absl::ToDoubleSeconds(snapshot.silent_for));
   }
-  site.set_sent_urls(static_cast<int64_t>(look.sent.urls));
-  site.set_sent_bytes(static_cast<int64_t>(look.sent.bytes.urls));
-  site.set_sent_pages(static_cast<int64_t>(look.sent.pages));
-  site.set_sent_page_bytes(static_cast<int64_t>(look.sent.bytes.pages));
-  site.set_received_urls(static_cast<int64_t>(look.received_urls));
-  site.set_received_bytes(static_cast<int64_t>(look.received_bytes.urls));
-  site.set_received_pages(static_cast<int64_t>(look.received_pages));
-  site.set_received_page_bytes(static_cast<int64_t>(look.received_bytes.pages));
-  site.set_error(Utf8(look.error));
+  site.set_sent_urls(static_cast<int64_t>(snapshot.sent.urls));
+  site.set_sent_bytes(static_cast<int64_t>(snapshot.sent.bytes.urls));
+  site.set_sent_pages(static_cast<int64_t>(snapshot.sent.pages));
+  site.set_sent_page_bytes(static_cast<int64_t>(snapshot.sent.bytes.pages));
+  site.set_received_urls(static_cast<int64_t>(snapshot.received_urls));
+  site.set_received_bytes(static_cast<int64_t>(snapshot.received_bytes.urls));
+  site.set_received_pages(static_cast<int64_t>(snapshot.received_pages));
+  site.set_received_page_bytes(
+      static_cast<int64_t>(snapshot.received_bytes.pages));
+  site.set_error(Utf8(snapshot.error));
 }
 
-void AddHandOff(const federation::FederationSnapshot& look,
+void AddHandOff(const federation::FederationSnapshot& snapshot,
                 admin::FederationState& reply) {
-  const Map& map = look.view->map();
+  const Map& map = snapshot.view->map();
   if (!federation::IsHandingOff(map)) return;
   admin::HandingOff& moving = *reply.mutable_handing_off();
   moving.set_epoch(map.placed_epoch());
   int active = 0;
   for (const MapSite& site : map.sites()) {
     active += federation::IsActive(site) ? 1 : 0;
-    const peers::Condition* condition = nullptr;
-    if (look.view->self() != nullptr && site.id() == look.view->self()->id()) {
-      condition = &look.self;
-    } else if (const auto at = look.neighbours.find(site.id());
-               at != look.neighbours.end() &&
-               at->second.condition.has_value()) {
-      condition = &*at->second.condition;
-    }
+    const bool is_self = snapshot.view->self() != nullptr &&
+                         site.id() == snapshot.view->self()->id();
+    const peers::Condition* condition =
+        is_self ? &snapshot.self
+                : federation::ConditionOf(site, snapshot.neighbours);
     if (condition == nullptr) continue;
     moving.set_pages_left(moving.pages_left() + condition->pages_to_hand_off());
     if (condition->handed_off() >= federation::PlacedStamp(map)) {
@@ -113,34 +112,34 @@ absl::StatusOr<Map> WithSite(const Map& map, const std::string& name,
 
 }  // namespace
 
-void ToMessage(const federation::FederationSnapshot& look,
+void ToMessage(const federation::FederationSnapshot& snapshot,
                const std::map<storage::SiteId, int64_t>& outbox_urls,
                admin::FederationState& reply) {
-  const federation::MapView& view = *look.view;
+  const federation::MapView& view = *snapshot.view;
   const Map& map = view.map();
   reply.set_epoch(map.epoch());
   reply.set_term(federation::TermNumber(map.term()));
   if (const MapSite* registrar = federation::FindSite(map, map.registrar())) {
     reply.set_registrar(registrar->name());
   }
-  reply.set_registrar_reachable(look.registrar_is_reachable);
+  reply.set_registrar_reachable(snapshot.registrar_is_reachable);
   reply.set_paused(map.paused());
-  reply.set_quiet(look.is_quiet);
+  reply.set_quiet(snapshot.is_quiet);
   reply.set_exchange(map.rules().exchange() == proto::EXCHANGE_CASH ? "cash"
                                                                     : "urls");
   reply.set_channel(map.rules().channel() == proto::CHANNEL_HOST ? "host"
                                                                  : "domain");
   reply.set_placement(map.placement().kind());
   reply.set_virtual_nodes(map.placement().virtual_nodes());
-  reply.set_error(Utf8(look.error));
-  reply.set_refused_calls(static_cast<int64_t>(look.refused_calls));
-  reply.set_cut_streams(static_cast<int64_t>(look.cut_streams));
-  reply.set_refused_batches(static_cast<int64_t>(look.received.refused));
-  reply.set_repeated_batches(static_cast<int64_t>(look.received.repeated));
+  reply.set_error(Utf8(snapshot.error));
+  reply.set_refused_calls(static_cast<int64_t>(snapshot.refused_calls));
+  reply.set_cut_streams(static_cast<int64_t>(snapshot.cut_streams));
+  reply.set_refused_batches(static_cast<int64_t>(snapshot.received.refused));
+  reply.set_repeated_batches(static_cast<int64_t>(snapshot.received.repeated));
   *reply.mutable_blocked() = map.blocked();
-  AddHandOff(look, reply);
+  AddHandOff(snapshot, reply);
   uint64_t newest = map.epoch();
-  for (const auto& [id, neighbour] : look.neighbours) {
+  for (const auto& [id, neighbour] : snapshot.neighbours) {
     newest = std::max(newest, neighbour.epoch);
   }
   for (const MapSite& from : map.sites()) {
@@ -164,10 +163,10 @@ void ToMessage(const federation::FederationSnapshot& look,
       site.set_is_self(true);
       site.set_alive(true);
       site.set_epoch(map.epoch());
-      site.set_outbox(look.self.outbox_urls());
-      AddCondition(look.self, site);
-    } else if (const auto at = look.neighbours.find(from.id());
-               at != look.neighbours.end()) {
+      site.set_outbox(snapshot.self.outbox_urls());
+      AddCondition(snapshot.self, site);
+    } else if (const auto at = snapshot.neighbours.find(from.id());
+               at != snapshot.neighbours.end()) {
       AddSnapshot(at->second, site);
     }
     site.set_lag(newest - std::min(newest, site.epoch()));
@@ -210,9 +209,9 @@ void ToMessage(const federation::Plan& plan, const Map& now,
   }
 }
 
-absl::StatusOr<federation::Membership::MapChange> ToChange(
+absl::StatusOr<federation::MapChange> ToChange(
     const admin::ChangeFederationRequest& request, const std::string& self) {
-  using federation::Membership;
+  using federation::MapChange;
   using Request = admin::ChangeFederationRequest;
   const auto or_self = [&](const std::string& name) {
     return name.empty() ? self : name;
@@ -226,35 +225,35 @@ absl::StatusOr<federation::Membership::MapChange> ToChange(
     case Request::kInvite: {
       const std::string& name = request.invite().name();
       if (absl::Status s = needs_name(name, "invite"); !s.ok()) return s;
-      return Membership::MapChange(
+      return MapChange(
           [name](const Map& map) { return federation::Invite(map, name); });
     }
     case Request::kRemove: {
       const std::string& name = request.remove().name();
       if (absl::Status s = needs_name(name, "remove"); !s.ok()) return s;
-      return Membership::MapChange(
+      return MapChange(
           [name](const Map& map) { return federation::Remove(map, name); });
     }
     case Request::kLeave: {
       const std::string name = or_self(request.leave().name());
-      return Membership::MapChange(
+      return MapChange(
           [name](const Map& map) { return federation::Leave(map, name); });
     }
     case Request::kPaused: {
       const bool paused = request.paused();
-      return Membership::MapChange(
+      return MapChange(
           [paused](const Map& map) { return federation::Pause(map, paused); });
     }
     case Request::kCapacity: {
       const std::string name = or_self(request.capacity().site());
       const uint32_t capacity = request.capacity().capacity();
-      return Membership::MapChange([name, capacity](const Map& map) {
+      return MapChange([name, capacity](const Map& map) {
         return federation::SetCapacity(map, name, capacity);
       });
     }
     case Request::kPlacement: {
       const Request::Placement wanted = request.placement();
-      return Membership::MapChange([wanted](const Map& map) {
+      return MapChange([wanted](const Map& map) {
         federation::PlacementSettings settings;
         settings.kind =
             wanted.kind().empty() ? map.placement().kind() : wanted.kind();
@@ -268,7 +267,7 @@ absl::StatusOr<federation::Membership::MapChange> ToChange(
       const std::string& name = request.add().site();
       if (absl::Status s = needs_name(name, "add"); !s.ok()) return s;
       const uint32_t capacity = std::max<uint32_t>(request.add().capacity(), 1);
-      return Membership::MapChange([name, capacity](const Map& map) {
+      return MapChange([name, capacity](const Map& map) {
         return WithSite(map, name, capacity);
       });
     }

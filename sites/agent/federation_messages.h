@@ -8,8 +8,8 @@
 
 namespace gannet::sites {
 
-// REQUIRES: look.view is not null.
-void ToMessage(const federation::FederationSnapshot& look,
+// REQUIRES: snapshot.view is not null.
+void ToMessage(const federation::FederationSnapshot& snapshot,
                const std::map<storage::SiteId, int64_t>& outbox_urls,
                admin::FederationState& reply);
 
@@ -20,7 +20,7 @@ void ToMessage(const federation::Plan& plan, const federation::Map& now,
 // The change of the map that is asked for; `self` stands for an empty name.
 // kInvalidArgument: none is, or `join`, `rules` or `adopt`, which are for the
 // site to do.
-absl::StatusOr<federation::Membership::MapChange> ToChange(
+absl::StatusOr<federation::MapChange> ToChange(
     const admin::ChangeFederationRequest& request, const std::string& self);
 
 }  // namespace gannet::sites

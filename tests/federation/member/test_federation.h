@@ -125,8 +125,8 @@ class TestSite {
     const auto view = member_->maps().view();
     return view != nullptr && view->self() != nullptr;
   }
-  absl::Status Change(const Membership::MapChange& change) {
-    return member_->Change(change).status();
+  absl::Status Change(const MapChange& change) {
+    return member_->follower().Change(change).status();
   }
   absl::Status Invite(const std::string& other) {
     return Change(
