@@ -3,6 +3,8 @@
 // test of one thread sleeps for years in no time. Thread-safe.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -35,9 +37,10 @@ class SimulatedClock : public storage::Clock {
       waiters_.push_back({id, &changed, mu, until});
       waiting_.SignalAll();
     }
-    changed.Wait(mu);
-    storage::MutexLock lock(&mu_);
-    std::erase_if(waiters_, [&](const Waiter& w) { return w.id == id; });
+    // `changed` may be gone as soon as this returns.
+    do {
+      changed.Wait(mu);
+    } while (IsBeingWokenElseRemove(id));
   }
 
   void SleepFor(absl::Duration time) override { Advance(time); }
@@ -62,7 +65,11 @@ class SimulatedClock : public storage::Clock {
   // Advance().
   void AwaitWaiters(size_t count) ABSL_LOCKS_EXCLUDED(mu_) {
     storage::MutexLock lock(&mu_);
-    while (waiters_.size() < count) waiting_.Wait(&mu_);
+    const auto waits = [](const Waiter& w) { return !w.is_being_woken; };
+    while (std::count_if(waiters_.begin(), waiters_.end(), waits) <
+           static_cast<ptrdiff_t>(count)) {
+      waiting_.Wait(&mu_);
+    }
   }
 
   // Until so many threads have seen everything that was done before this, and
@@ -79,24 +86,40 @@ class SimulatedClock : public storage::Clock {
     storage::Condition* changed;
     storage::Mutex* mu;
     absl::Time until;
+    bool is_being_woken = false;
   };
 
-  // Those whose time has come, or all, for no reason. They are no waiters from
-  // now on, however long they take to wake.
+  // Whether Wake() will still signal it.
+  bool IsBeingWokenElseRemove(uint64_t id) ABSL_LOCKS_EXCLUDED(mu_) {
+    storage::MutexLock lock(&mu_);
+    const auto at = std::find_if(waiters_.begin(), waiters_.end(),
+                                 [&](const Waiter& w) { return w.id == id; });
+    if (at == waiters_.end()) return false;  // Wake() did.
+    if (at->is_being_woken) return true;
+    waiters_.erase(at);
+    return false;
+  }
+
+  // Those whose time has come, or all, for no reason. They do not count as
+  // waiters from now on, however long they take to wake.
   void Wake(bool all) ABSL_LOCKS_EXCLUDED(mu_) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     std::vector<Waiter> woken;
     {
       storage::MutexLock lock(&mu_);
-      const absl::Time come = all ? absl::InfiniteFuture() : steady_;
-      std::erase_if(waiters_, [&](const Waiter& waiter) {
-        if (waiter.until > come) return false;
+      for (Waiter& waiter : waiters_) {
+        if (waiter.is_being_woken || (!all && waiter.until > steady_)) continue;
+        waiter.is_being_woken = true;
         woken.push_back(waiter);
-        return true;
-      });
+      }
     }
     // Under its mutex, for it may be about to wait.
     for (const Waiter& waiter : woken) {
       storage::MutexLock lock(waiter.mu);
+      {
+        storage::MutexLock list_lock(&mu_);
+        std::erase_if(waiters_,
+                      [&](const Waiter& w) { return w.id == waiter.id; });
+      }
       waiter.changed->SignalAll();
     }
   }

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "federation/exchange/varint.h"
 #include "federation/exchange/zstd_frame.h"
 #include "storage/crawl_db/keys.h"
+#include "storage/crawl_db/sorted.h"
 
 namespace gannet::federation {
 namespace {
@@ -98,20 +98,7 @@ std::vector<storage::FoundUrl> Rekeyed(std::vector<storage::FoundUrl> urls) {
       url.page.bytes[0] = static_cast<char>(bucket);
     }
   }
-  std::sort(urls.begin(), urls.end(),
-            [](const auto& a, const auto& b) { return a.page < b.page; });
-  std::vector<storage::FoundUrl> merged;
-  for (storage::FoundUrl& url : urls) {
-    if (merged.empty() || merged.back().page != url.page) {
-      merged.push_back(std::move(url));
-      continue;
-    }
-    storage::FoundUrl& same = merged.back();
-    same.cash += url.cash;
-    same.depth = std::min(same.depth, url.depth);
-    same.redirects = std::min(same.redirects, url.redirects);
-  }
-  return merged;
+  return storage::SortedAndMerged(std::move(urls));
 }
 
 std::string Pack(const std::string& columns,

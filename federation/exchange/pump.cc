@@ -139,7 +139,7 @@ absl::Status Pump::Session::Send(const std::atomic<bool>& stop) {
       if (!absl::IsNotFound(cut.status())) return cut.status();
     }
     if (flying_.empty()) {
-      (void)pump_.maps_.Await(view_, settings.look_every);
+      (void)pump_.maps_.Await(view_, settings.look_every, stop);
     } else if (absl::Status s = Hear(); !s.ok()) {
       return s;
     }

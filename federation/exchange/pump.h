@@ -50,11 +50,11 @@ class Pump {
   Pump(PumpSettings settings, storage::CrawlDb& crawl_db, const MapHolder& maps,
        storage::SiteId to);
 
-  // Sends until the stream ends, `stop` is set, or a new map comes, by which
-  // the outbox may have to be sorted anew; then it waits for what is under way;
-  // a caller that cannot wait ends the stream. The receiver's refusals are
-  // returned unchanged: kOutOfRange, kDataLoss, kInvalidArgument say that one
-  // of the two sites is faulty, or a copy.
+  // Sends until the stream ends, `stop` is set (MapHolder::Wake()), or a new
+  // map comes, by which the outbox may have to be sorted anew; then it waits
+  // for what is under way; a caller that cannot wait ends the stream. The
+  // receiver's refusals are returned unchanged: kOutOfRange, kDataLoss,
+  // kInvalidArgument say that one of the two sites is faulty, or a copy.
   absl::Status Run(PutStream& stream, const std::atomic<bool>& stop);
 
   // Since the start.

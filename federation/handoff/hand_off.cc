@@ -30,8 +30,9 @@ bool IsLeaving(const MapView& view) {
 
 }  // namespace
 
-HandOff::HandOff(HandOffSettings settings, storage::CrawlDb& crawl_db)
-    : settings_(std::move(settings)), crawl_db_(crawl_db) {}
+HandOff::HandOff(HandOffSettings settings, storage::CrawlDb& crawl_db,
+                 storage::Clock& clock)
+    : settings_(std::move(settings)), crawl_db_(crawl_db), clock_(clock) {}
 
 HandOff::Progress HandOff::progress() const {
   storage::MutexLock lock(&mu_);
@@ -98,13 +99,13 @@ bool HandOff::MayWalkAgain() const {
   const absl::Duration rest = std::clamp(
       kShare * reading_, settings_.between_walks,
       std::max(settings_.between_walks, settings_.most_between_walks));
-  return settings_.clock->SteadyNow() - pass_began_ >= rest;
+  return clock_.SteadyNow() - pass_began_ >= rest;
 }
 
 absl::Status HandOff::Read(const std::function<absl::Status()>& work) {
-  const absl::Time began = settings_.clock->SteadyNow();
+  const absl::Time began = clock_.SteadyNow();
   absl::Status status = work();
-  reading_ += settings_.clock->SteadyNow() - began;
+  reading_ += clock_.SteadyNow() - began;
   return status;
 }
 
@@ -158,7 +159,7 @@ absl::Status HandOff::Do(HandOffPlan::Action action, const MapView& view,
 
 absl::Status HandOff::BeginPass(const MapView& view) {
   ForgetWish();  // This pass serves the request.
-  pass_began_ = settings_.clock->SteadyNow();
+  pass_began_ = clock_.SteadyNow();
   reading_ = absl::ZeroDuration();
   const HandOffPlan::Facts facts = LookAround(view);
   auto destinations = crawl_db_.outgoing().Destinations();
@@ -181,8 +182,8 @@ absl::Status HandOff::SortOutbox(const MapView& view) {
     if (absl::Status s = crawl_db_.outgoing().ClosePair(site); !s.ok())
       return s;
   }
-  auto moved = crawl_db_.waiting().Reroute(site, OwnerFinder(view),
-                                           {settings_.clock->Now()});
+  auto moved =
+      crawl_db_.waiting().Reroute(site, OwnerFinder(view), {clock_.Now()});
   if (!moved.ok()) return moved.status();
   outboxes_.pop_back();
   return absl::OkStatus();

@@ -36,7 +36,6 @@ struct HandOffSettings {
   // moves all that came meanwhile. A new map does not wait.
   absl::Duration between_walks = absl::Seconds(2);
   absl::Duration most_between_walks = absl::Minutes(5);
-  storage::Clock* clock = &storage::SystemClock();
 };
 
 class HandOff {
@@ -45,8 +44,9 @@ class HandOff {
   // part waits. The map's incarnation will do.
   using PeerOf = std::function<std::optional<storage::Peer>(storage::SiteId)>;
 
-  // `crawl_db` must outlive this.
-  HandOff(HandOffSettings settings, storage::CrawlDb& crawl_db);
+  // Both must outlive this.
+  HandOff(HandOffSettings settings, storage::CrawlDb& crawl_db,
+          storage::Clock& clock);
 
   // Takes the next step. True: all pages are where they belong, and every peer
   // has acknowledged "complete"; further calls are cheap, and true until the
@@ -106,6 +106,7 @@ class HandOff {
 
   const HandOffSettings settings_;
   storage::CrawlDb& crawl_db_;
+  storage::Clock& clock_;
   std::atomic<bool> walk_again_ = false;
 
   HandOffPlan plan_;

@@ -59,6 +59,7 @@ void HandOffPlan::OnWalkBegun(const Round& round) {
   next_ = Action::kScan;
   walk_round_ = round.number;
   is_in_old_round_ = round.is_open && round.number < last_old_round_;
+  at_end_ = false;
   found_.clear();
   left_.clear();
   in_round_ = 0;

@@ -12,11 +12,21 @@
 //   kWaitForRound  ─► kBeginWalk     when the open round is over, if it has
 //                                    some of them or goes by an older map
 //   kTellComplete  ─► kNothing       all peers have acknowledged
-//   the last two   ─► kBeginPass     pages of others may have come since
+//   kTellComplete, kNothing
+//                  ─► kBeginPass     pages of others may have come since
 //
-// In kCut each site may be one that takes nothing now: NextIfNoneTakes(). For
-// example, one page of Oslo's that round 7 has, which was open as the map came
-// (so rounds up to 8 may go by the older one):
+// If no site takes a batch now, kCut stands for another action, and is tried
+// again afterwards (NextIfNoneTakes()):
+//
+//   kScan          more hosts to look at
+//   kBeginPass     pages of others may have come since
+//   kTellComplete  no site has got all of its pages, and the walk did not begin
+//                  in a round of an older map
+//   kWaitForRound  the open round matters, as above
+//   kBeginWalk     else: some site may have all
+//
+// For example, one page of Oslo's that round 7 has, which was open as the map
+// came (so rounds up to 8 may go by the older one):
 //
 //   OnNewMap(7), OnPassBegun({7, open}), ...     kBeginWalk
 //   OnWalkBegun({7, open})                       kScan
@@ -66,9 +76,9 @@ class HandOffPlan {
   };
 
   Action Next(const Facts& facts) const;
-  // Instead of kCut, which is tried again afterwards. Whoever takes nothing may
-  // be away for a week, and no other site waits for it: another walk finds out
-  // whether the others have everything.
+  // Instead of kCut. Whoever takes nothing may be away for a week, and no other
+  // site waits for it: another walk finds out whether the others have
+  // everything.
   Action NextIfNoneTakes(const Facts& facts) const;
 
   // The map has changed, in this round or after it.

@@ -1,13 +1,13 @@
-// FileMap is a map in a file that the administrator copies to every site: for
-// federations that change seldom, and whose sites must trust nobody. Sites only
-// read it; commands print the next one. It is JSON, so that it can be read and
-// compared. Thread-safe.
+// A map in a file that the administrator copies to every site: for federations
+// that change seldom, and whose sites must trust nobody. Sites only read it;
+// commands print the next one. It is JSON, so that it can be read and compared.
+// Functions only; thread-safe.
 #pragma once
 
 #include <string>
 
-#include "federation/map/map_keeper.h"
-#include "storage/clock.h"
+#include "absl/status/statusor.h"
+#include "federation/map/map_check.h"
 
 namespace gannet::federation {
 
@@ -15,19 +15,7 @@ namespace gannet::federation {
 std::string MapToText(const Map& map);
 absl::StatusOr<Map> MapFromText(const std::string& text);
 
-class FileMap : public MapKeeper {
- public:
-  FileMap(std::string path, storage::Clock& clock)
-      : path_(std::move(path)), clock_(clock) {}
-
-  absl::StatusOr<Map> Get() override;
-  // kFailedPrecondition, always.
-  absl::Status CompareAndSwap(const Map& expected, const Map& next) override;
-  absl::StatusOr<Map> Watch(const Map& known, absl::Duration at_most) override;
-
- private:
-  const std::string path_;
-  storage::Clock& clock_;
-};
+// kNotFound: there is none yet.
+absl::StatusOr<Map> ReadMapFile(const std::string& path);
 
 }  // namespace gannet::federation

@@ -53,13 +53,19 @@ absl::Status MapHolder::Offer(const Map& map) {
 }
 
 std::shared_ptr<const MapView> MapHolder::Await(
-    const std::shared_ptr<const MapView>& known, absl::Duration at_most) const {
+    const std::shared_ptr<const MapView>& known, absl::Duration at_most,
+    const std::atomic<bool>& stop) const {
   const absl::Time give_up = clock_.SteadyNow() + at_most;
   storage::MutexLock lock(&mu_);
-  while (view_ == known && clock_.SteadyNow() < give_up) {
+  while (view_ == known && !stop && clock_.SteadyNow() < give_up) {
     clock_.WaitUntil(changed_, &mu_, give_up);
   }
   return view_;
+}
+
+void MapHolder::Wake() const {
+  storage::MutexLock lock(&mu_);
+  changed_.SignalAll();
 }
 
 }  // namespace gannet::federation

@@ -3,7 +3,7 @@
 // not the keeper of the map can be reached. Thread-safe.
 #pragma once
 
-#include <cstdint>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -38,10 +38,12 @@ class MapHolder {
   absl::Status Offer(const Map& map) ABSL_LOCKS_EXCLUDED(offer_mu_, mu_);
 
   // Waits until the map is another than `known` (which may be null), at most
-  // for the timeout. Returns the current one.
+  // for the timeout. Returns the current one. Whoever sets `stop` calls Wake().
   std::shared_ptr<const MapView> Await(
-      const std::shared_ptr<const MapView>& known, absl::Duration at_most) const
-      ABSL_LOCKS_EXCLUDED(mu_);
+      const std::shared_ptr<const MapView>& known, absl::Duration at_most,
+      const std::atomic<bool>& stop) const ABSL_LOCKS_EXCLUDED(mu_);
+  // Those who wait look at their `stop`.
+  void Wake() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   const std::string self_;

@@ -1,13 +1,12 @@
-// MapKeeper is where the federation's map is kept: by one of the sites
-// (registrar), in a file that the administrator copies, or in etcd. The sites
-// need it to change the map, never to crawl. Implementations are thread-safe.
+// MapKeeper is where the federation's map is kept and changed: by one of the
+// sites (registrar), or in etcd. The sites need it to change the map, never to
+// crawl. Implementations are thread-safe.
 #pragma once
 
 #include <functional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "federation/map/map_check.h"
 
 namespace gannet::federation {
@@ -27,11 +26,6 @@ class MapKeeper {
   // and whether it happened is unknown until Get() does. kFailedPrecondition:
   // it cannot be changed from here, and how it can.
   virtual absl::Status CompareAndSwap(const Map& expected, const Map& next) = 0;
-
-  // Waits for a map newer than `known`, at most so long; then whatever is
-  // there. Errors as Get().
-  virtual absl::StatusOr<Map> Watch(const Map& known,
-                                    absl::Duration at_most) = 0;
 };
 
 // Makes a change, again if another one came first; gives up after a few

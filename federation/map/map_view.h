@@ -24,6 +24,10 @@ class MapView {
   const Map& map() const { return map_; }
   // Null if this site is not, or no longer, in the map.
   const proto::MapSite* self() const { return self_; }
+  // Whether this site is the registrar.
+  bool IsRegistrar() const {
+    return self_ != nullptr && map_.registrar() == self_->id();
+  }
   // Sites to exchange with; never this one.
   const std::vector<const proto::MapSite*>& peers() const { return peers_; }
   // That crawl: those that were only invited do not count.

@@ -1,16 +1,17 @@
 #include "federation/member/file_follower.h"
 
+#include "federation/map/file_map.h"
 #include "federation/member/random64.h"
 
 namespace gannet::federation {
 
 std::string FileFollower::Step() {
-  const absl::StatusOr<Map> map = file_.Get();
+  const absl::StatusOr<Map> map = ReadMapFile(path_);
   absl::Status status = map.status();
   if (status.ok()) status = own_.maps.Offer(*map);
   if (!status.ok()) return std::string(status.message());
   const auto view = own_.maps.view();
-  if (IsIn(*view)) {
+  if (own_.IsIn(*view)) {
     own_.life.OnInMap();
     return RulesProblem(*view);
   }
@@ -28,7 +29,7 @@ std::string FileFollower::Step() {
 }
 
 absl::StatusOr<Map> FileFollower::Change(const MapChange& change) {
-  absl::StatusOr<Map> map = file_.Get();
+  absl::StatusOr<Map> map = ReadMapFile(path_);
   if (!map.ok()) return map;
   if (IsHandingOff(*map)) {
     // Only this change can end the hand-off.
@@ -45,7 +46,7 @@ absl::StatusOr<Map> FileFollower::Join(const std::string&) {
     if (absl::Status s = own_.life.BeReborn(); !s.ok()) return s;
   }
   const Applicant self = own_.AsApplicant();
-  const absl::StatusOr<Map> map = file_.Get();
+  const absl::StatusOr<Map> map = ReadMapFile(path_);
   if (absl::IsNotFound(map.status())) {
     return FoundFederation(self, Random64(), {}, /*is_registrar=*/false);
   }

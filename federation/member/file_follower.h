@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "federation/map/file_map.h"
 #include "federation/member/map_follower.h"
 
 namespace gannet::federation {
@@ -19,7 +18,7 @@ class FileFollower : public MapFollower {
   FileFollower(const OwnSite& own, Losses& losses, const std::string& path,
                std::function<bool(const MapView&)> is_handed_off)
       : MapFollower(own, losses),
-        file_(path, own.clock),
+        path_(path),
         is_handed_off_(std::move(is_handed_off)) {}
 
   std::string Step() override;
@@ -30,7 +29,7 @@ class FileFollower : public MapFollower {
   absl::StatusOr<Map> Adopt() override;
 
  private:
-  FileMap file_;
+  const std::string path_;
   const std::function<bool(const MapView&)> is_handed_off_;
 };
 

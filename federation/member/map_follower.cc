@@ -48,11 +48,6 @@ absl::Status MapFollower::Keep(const Map& map) {
   return own_.crawl_db.records().PutNote(kMapNote, map.SerializeAsString());
 }
 
-bool MapFollower::IsIn(const MapView& view) const {
-  return view.self() != nullptr &&
-         view.self()->incarnation() == own_.life.incarnation();
-}
-
 std::string MapFollower::RulesProblem(const MapView& view) const {
   const absl::Status status = CheckRules(view.map().rules(), own_.self.rules);
   if (status.ok()) return "";

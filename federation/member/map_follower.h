@@ -31,7 +31,9 @@ class MapFollower {
   // The rest is for administrators. All return the next map: this site has it
   // already, unless the administrator is to copy it.
   virtual absl::StatusOr<Map> Change(const MapChange& change) = 0;
-  // Gets this site into the map, now. `address` is a site to ask; empty: any.
+  // Gets this site into the map, now. `address` is a site to ask; empty: the
+  // one that the settings name, or any. Of a map that is a file: the first one,
+  // if there is none yet.
   virtual absl::StatusOr<Map> Join(const std::string& address) = 0;
   // Makes this site the registrar.
   virtual absl::StatusOr<Map> Adopt() = 0;
@@ -41,7 +43,6 @@ class MapFollower {
   MapFollower(const OwnSite& own, Losses& losses)
       : own_(own), losses_(losses) {}
 
-  bool IsIn(const MapView& view) const;
   // Why a site of the map begins no round: its rules may have changed since it
   // joined, by its settings or with a new list of public suffixes.
   std::string RulesProblem(const MapView& view) const;

@@ -34,20 +34,20 @@ Membership::Membership(MembershipSettings settings, storage::CrawlDb& crawl_db,
       own_{settings_.self, crawl_db, maps_, life_, clock, settings_.note},
       receiver_(ReceiverSettings(settings_), crawl_db, maps_, canonicaliser,
                 filter, clock),
-      hand_off_({.clock = &clock}, crawl_db),
+      hand_off_({}, crawl_db, clock),
       answers_(own_, hand_off_, losses_, settings_.answers),
       neighbours_(
-          own_, [this] { return answers_.Condition(); }, settings_.neighbours,
-          settings_.connect),
+          own_, [this] { return answers_.OwnCondition(); },
+          settings_.neighbours, settings_.connect),
       registrar_(own_, neighbours_),
       questions_(own_, answers_, neighbours_),
       service_(own_, answers_, neighbours_, receiver_,
                MapIsAFile() ? nullptr : &registrar_),
       blocks_(crawl_db, settings_.note),
-      quiet_([this] { return answers_.Condition(); }, clock) {
+      quiet_([this] { return answers_.OwnCondition(); }, clock) {
   const auto is_handed_off = [this](const MapView& view) {
     return hand_off_.progress().handed_off >= PlacedStamp(view.map()) &&
-           neighbours_.HaveHandedOff(view);
+           HaveHandedOff(view, neighbours_.Snapshots());
   };
   if (MapIsAFile()) {
     follower_ = std::make_unique<FileFollower>(
@@ -90,6 +90,7 @@ absl::StatusOr<std::unique_ptr<Membership>> Membership::Start(
 
 Membership::~Membership() {
   is_ending_ = true;
+  maps_.Wake();
   neighbours_.Cancel();
   if (watch_.joinable()) watch_.join();
   mover_ = nullptr;
@@ -122,9 +123,9 @@ void Membership::Watch() {
         applied = view;
       }
       blocks_.Apply(view);
-      quiet_.Look(view, neighbours_.Snapshots());
+      quiet_.Update(view, neighbours_.Snapshots());
     }
-    if (!is_ending_) (void)maps_.Await(view, kWatchEvery);
+    (void)maps_.Await(view, kWatchEvery, is_ending_);
   }
 }
 
@@ -138,8 +139,7 @@ absl::Status Membership::MayBeginRound() {
     }
   }
   const auto view = maps_.view();
-  if (view == nullptr || view->self() == nullptr ||
-      view->self()->incarnation() != life_.incarnation()) {
+  if (view == nullptr || !own_.IsIn(*view)) {
     storage::MutexLock lock(&mu_);
     return absl::FailedPreconditionError(
         "this site is not in its federation" +
@@ -168,33 +168,32 @@ BatchBytes Membership::bytes_sent() {
 }
 
 FederationSnapshot Membership::Snapshot() {
-  FederationSnapshot look;
-  look.view = maps_.view();
-  look.received = receiver_.counts();
-  look.refused_calls = service_.refused_calls();
-  look.cut_streams = service_.cut_streams();
-  if (look.view != nullptr) {
-    look.self = answers_.Condition();
-    const uint32_t registrar = look.view->map().registrar();
-    look.registrar_is_reachable =
-        look.view->self() != nullptr && registrar == look.view->self()->id();
-    look.neighbours = neighbours_.Snapshots();
-    if (const auto at = look.neighbours.find(registrar);
-        at != look.neighbours.end()) {
-      look.registrar_is_reachable = at->second.answers;
+  FederationSnapshot snapshot;
+  snapshot.view = maps_.view();
+  snapshot.received = receiver_.counts();
+  snapshot.refused_calls = service_.refused_calls();
+  snapshot.cut_streams = service_.cut_streams();
+  if (snapshot.view != nullptr) {
+    snapshot.self = answers_.OwnCondition();
+    snapshot.registrar_is_reachable = snapshot.view->IsRegistrar();
+    snapshot.neighbours = neighbours_.Snapshots();
+    if (const auto at =
+            snapshot.neighbours.find(snapshot.view->map().registrar());
+        at != snapshot.neighbours.end()) {
+      snapshot.registrar_is_reachable = at->second.answers;
     }
   }
-  look.is_quiet = quiet_.IsQuiet(look.view);
+  snapshot.is_quiet = quiet_.IsQuiet(snapshot.view);
   storage::MutexLock lock(&mu_);
-  look.error = error_;
-  return look;
+  snapshot.error = error_;
+  return snapshot;
 }
 
 FederationSnapshot Membership::FreshSnapshot() {
-  FederationSnapshot look = Snapshot();
-  if (!look.is_quiet) return look;
-  look.is_quiet = questions_.AreAllQuiet(look.view->map());
-  return look;
+  FederationSnapshot snapshot = Snapshot();
+  if (!snapshot.is_quiet) return snapshot;
+  snapshot.is_quiet = questions_.AreAllQuiet(snapshot.view->map());
+  return snapshot;
 }
 
 }  // namespace gannet::federation

@@ -95,7 +95,7 @@ class Membership {
   // Pages have come that others own: seeds, say. They are handed over.
   void OnForeignPages() { hand_off_.WalkAgain(); }
   // To all sites that are neighbours now, since they are. Cheap.
-  BatchBytes bytes_sent() ABSL_LOCKS_EXCLUDED(mu_);
+  BatchBytes bytes_sent();
   int port() const { return server_->port(); }
 
   // What is known here: `is_quiet` is what the watch found last, from beats of
@@ -103,25 +103,14 @@ class Membership {
   FederationSnapshot Snapshot() ABSL_LOCKS_EXCLUDED(mu_);
   // Asks all sites once more if the watch found them quiet, so `is_quiet` is
   // true now. Costs two round trips, and three seconds if a site has just died.
-  FederationSnapshot FreshSnapshot() ABSL_LOCKS_EXCLUDED(mu_);
+  FederationSnapshot FreshSnapshot();
 
   // --- What administrators ask for -------------------------------------------
 
-  // Changes the map where it is kept, and takes the new one up. Of a map in a
-  // file only the next one is made: the administrator copies it.
-  using MapChange = federation::MapChange;
-  absl::StatusOr<Map> Change(const MapChange& change) {
-    return follower_->Change(change);
-  }
+  // Changes of the map, also joining. Of a map in a file only the next one is
+  // made: the administrator copies it.
+  MapFollower& follower() { return *follower_; }
   bool MapIsAFile() const { return !settings_.map_file.empty(); }
-  // Asks to be let in, now: the site at `address`, or the one that the settings
-  // name. Of a map that is a file: the next one, with this site in it; the
-  // first one, if there is none yet.
-  absl::StatusOr<Map> Join(const std::string& address = "") {
-    return follower_->Join(address);
-  }
-  // Makes this site the registrar.
-  absl::StatusOr<Map> Adopt() { return follower_->Adopt(); }
   // Plan and verify.
   Questions& questions() { return questions_; }
 

@@ -38,6 +38,7 @@ Neighbour::~Neighbour() {
     stop_ = true;
     changed_.SignalAll();
   }
+  own_.maps.Wake();
   client_->Cancel();
   beat_thread_.join();
   pump_thread_.join();
@@ -188,32 +189,33 @@ void Neighbour::OnReceived(uint64_t urls, uint64_t pages,
 }
 
 NeighbourSnapshot Neighbour::Snapshot() const {
-  NeighbourSnapshot look;
-  look.sent = pump_.counts();
-  look.received_batches = received_batches_;
-  look.received_urls = received_urls_;
-  look.received_pages = received_pages_;
-  look.received_bytes.urls = received_url_bytes_;
-  look.received_bytes.pages = received_page_bytes_;
+  NeighbourSnapshot snapshot;
+  snapshot.incarnation = site_.incarnation();
+  snapshot.sent = pump_.counts();
+  snapshot.received_batches = received_batches_;
+  snapshot.received_urls = received_urls_;
+  snapshot.received_pages = received_pages_;
+  snapshot.received_bytes.urls = received_url_bytes_;
+  snapshot.received_bytes.pages = received_page_bytes_;
   storage::MutexLock lock(&mu_);
-  look.silent_for = own_.clock.SteadyNow() - heard_;
-  look.is_alive = look.silent_for < settings_.away_after;
-  look.answers = answers_;
-  look.term = term_;
-  look.epoch = epoch_;
-  look.condition = condition_;
-  look.condition_asked = condition_asked_;
+  snapshot.silent_for = own_.clock.SteadyNow() - heard_;
+  snapshot.is_alive = snapshot.silent_for < settings_.away_after;
+  snapshot.answers = answers_;
+  snapshot.term = term_;
+  snapshot.epoch = epoch_;
+  snapshot.condition = condition_;
+  snapshot.condition_asked = condition_asked_;
   // A refusal from before it went away must not stop this site for ever.
-  look.takes_us_for_a_copy =
+  snapshot.takes_us_for_a_copy =
       own_.clock.SteadyNow() - taken_for_a_copy_ < settings_.away_after;
-  look.error = beat_error_.empty() ? pump_error_ : beat_error_;
+  snapshot.error = beat_error_.empty() ? pump_error_ : beat_error_;
   if (!round_trips_.empty()) {
     std::vector<absl::Duration> sorted = round_trips_;
     std::nth_element(sorted.begin(), sorted.begin() + sorted.size() / 2,
                      sorted.end());
-    look.round_trip = sorted[sorted.size() / 2];
+    snapshot.round_trip = sorted[sorted.size() / 2];
   }
-  return look;
+  return snapshot;
 }
 
 }  // namespace gannet::federation

@@ -31,6 +31,7 @@ struct NeighbourSettings {
 };
 
 struct NeighbourSnapshot {
+  uint64_t incarnation = 0;  // The life of the site that all this is of.
   // Heard of lately: it called, or answered.
   bool is_alive = false;
   // It answered the last beat. Of a site that was away, that comes after its

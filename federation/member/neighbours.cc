@@ -12,6 +12,28 @@ constexpr absl::Duration kIsNew = absl::Seconds(10);
 
 }  // namespace
 
+const peers::Condition* ConditionOf(const proto::MapSite& site,
+                                    const NeighbourSnapshots& neighbours) {
+  const auto at = neighbours.find(site.id());
+  // The life before may have done its part; a restored site has not.
+  if (at == neighbours.end() || at->second.incarnation != site.incarnation() ||
+      !at->second.condition.has_value()) {
+    return nullptr;
+  }
+  return &*at->second.condition;
+}
+
+bool HaveHandedOff(const MapView& view, const NeighbourSnapshots& neighbours) {
+  for (const proto::MapSite* site : view.peers()) {
+    const peers::Condition* condition = ConditionOf(*site, neighbours);
+    if (condition == nullptr ||
+        condition->handed_off() < PlacedStamp(view.map())) {
+      return false;
+    }
+  }
+  return true;
+}
+
 Neighbours::Neighbours(const OwnSite& own,
                        std::function<peers::Condition()> condition,
                        const NeighbourSettings& settings, Connect connect)
@@ -75,23 +97,6 @@ NeighbourSnapshots Neighbours::Snapshots() const {
   return snapshots;
 }
 
-bool Neighbours::HaveHandedOff(const MapView& view) const {
-  for (const proto::MapSite* site : view.peers()) {
-    const auto neighbour = Find(site->id());
-    // Its life before may have done its part; a restored one has not.
-    if (neighbour == nullptr ||
-        neighbour->site().incarnation() != site->incarnation()) {
-      return false;
-    }
-    const auto condition = neighbour->Snapshot().condition;
-    if (!condition.has_value() ||
-        condition->handed_off() < PlacedStamp(view.map())) {
-      return false;
-    }
-  }
-  return true;
-}
-
 void Neighbours::FetchNewerMap() {
   std::vector<std::thread> questions;
   // A site that was restored cannot greet until it has joined again, so it has
@@ -110,11 +115,11 @@ void Neighbours::FetchNewerMap() {
 absl::StatusOr<Map> Neighbours::AskToJoin(const std::string& address,
                                           const std::string& name,
                                           const peers::JoinRequest& request) {
-  const auto door =
-      std::make_shared<PeerClient>(connect_(address, name), name, address);
+  std::shared_ptr<PeerClient> door;
   {
     storage::MutexLock lock(&mu_);
     if (is_cancelled_) return absl::CancelledError("this site stops");
+    door = std::make_shared<PeerClient>(connect_(address, name), name, address);
     doors_.insert(door);
   }
   peers::MapReply reply;

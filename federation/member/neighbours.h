@@ -17,6 +17,13 @@
 
 namespace gannet::federation {
 
+// What that site says of itself, in the life that the map knows. Null: it is
+// not met in that life, or was not heard yet.
+const peers::Condition* ConditionOf(const proto::MapSite& site,
+                                    const NeighbourSnapshots& neighbours);
+// Whether each peer has said that its part of the map's hand-off is done.
+bool HaveHandedOff(const MapView& view, const NeighbourSnapshots& neighbours);
+
 class Neighbours {
  public:
   using Set = std::map<uint32_t, std::shared_ptr<Neighbour>>;  // By id.
@@ -33,8 +40,6 @@ class Neighbours {
   // Null: not met (yet).
   std::shared_ptr<Neighbour> Find(uint32_t site) const ABSL_LOCKS_EXCLUDED(mu_);
   NeighbourSnapshots Snapshots() const ABSL_LOCKS_EXCLUDED(mu_);
-  // Whether each has said that its part of the map's hand-off is done.
-  bool HaveHandedOff(const MapView& view) const ABSL_LOCKS_EXCLUDED(mu_);
 
   // Asks all that can be reached whether they know a newer map, and takes it
   // up. Returns when all have answered, or will not.

@@ -59,7 +59,7 @@ absl::StatusOr<peers::Condition> LookAtCondition(storage::CrawlDb& crawl_db,
 
 }  // namespace
 
-peers::Condition OwnAnswers::Condition() const {
+peers::Condition OwnAnswers::OwnCondition() const {
   const auto view = own_.maps.view();
   if (view == nullptr) return {};
   auto condition = LookAtCondition(own_.crawl_db, *view, own_.clock.Now());
@@ -176,7 +176,7 @@ absl::StatusOr<peers::VerifyReply> OwnAnswers::Verify(bool full) const {
     said.set_ok(check.ok);
     said.set_detail(check.detail);
   }
-  *reply.mutable_condition() = Condition();
+  *reply.mutable_condition() = OwnCondition();
   return reply;
 }
 

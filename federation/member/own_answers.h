@@ -34,7 +34,7 @@ class OwnAnswers {
         agent_(std::move(agent)) {}
 
   // Empty, and so not idle, if it is in no federation or cannot be read.
-  peers::Condition Condition() const;
+  peers::Condition OwnCondition() const;
   absl::StatusOr<peers::MoveCounts> CountMoves(const Map& next) const;
   absl::StatusOr<peers::VerifyReply> Verify(bool full) const;
 

@@ -33,6 +33,11 @@ struct OwnSite {
   absl::StatusOr<peers::Greeting> Greeting() const {
     return life.Greeting(maps);
   }
+  // Whether the map has this site, in the life that it has now.
+  bool IsIn(const MapView& view) const {
+    return view.self() != nullptr &&
+           view.self()->incarnation() == life.incarnation();
+  }
   // As it asks to be let in.
   Applicant AsApplicant() const {
     Applicant applicant = self;

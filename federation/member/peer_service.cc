@@ -9,7 +9,7 @@
 namespace gannet::federation {
 namespace {
 
-absl::Status MapIsAFile() {
+absl::Status MapIsAFileError() {
   return absl::FailedPreconditionError(
       "this federation's map is a file, which the administrator changes");
 }
@@ -151,7 +151,7 @@ absl::Status PeerService::Beat(const Caller& caller,
   auto own = own_.Greeting();
   if (!own.ok()) return own.status();
   *reply.mutable_greeting() = *std::move(own);
-  *reply.mutable_condition() = answers_.Condition();
+  *reply.mutable_condition() = answers_.OwnCondition();
   return absl::OkStatus();
 }
 
@@ -182,7 +182,7 @@ absl::Status PeerService::CompareAndSwapMap(
     peers::MapReply& reply) {
   auto peer = CheckCaller(caller, request.greeting());
   if (!peer.ok()) return peer.status();
-  if (registrar_ == nullptr) return MapIsAFile();
+  if (registrar_ == nullptr) return MapIsAFileError();
   auto map = registrar_->ReplaceMap(request.expected_term(),
                                     request.expected_epoch(), request.next());
   if (!map.ok()) return map.status();
@@ -231,7 +231,7 @@ absl::Status PeerService::Join(const Caller& caller,
         request.oldest_protocol(), request.protocol(), kOldestProtocol,
         kProtocol)));
   }
-  if (registrar_ == nullptr) return MapIsAFile();
+  if (registrar_ == nullptr) return MapIsAFileError();
   if (absl::Status s = CheckOnlyLife(request); !s.ok()) return Refuse(s);
   Applicant applicant;
   applicant.name = site.name();

@@ -95,7 +95,7 @@ Conditions Questions::AskConditions() {
         }
         return *condition;
       },
-      [this] { return answers_.Condition(); });
+      [this] { return answers_.OwnCondition(); });
   for (auto& [id, reply] : replies) {
     if (reply.ok()) all[id] = *std::move(reply);
   }

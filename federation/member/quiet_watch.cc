@@ -52,24 +52,24 @@ bool IsQuiet(const Map& map, const Conditions& first,
   return NothingIsUnderWay(second);
 }
 
-void QuietWatch::Look(const std::shared_ptr<const MapView>& view,
-                      const NeighbourSnapshots& neighbours) {
-  Conditions look;
+void QuietWatch::Update(const std::shared_ptr<const MapView>& view,
+                        const NeighbourSnapshots& neighbours) {
+  Conditions conditions;
   for (const proto::MapSite* site : view->peers()) {
     const auto seen = neighbours.find(site->id());
     if (seen == neighbours.end()) return;
     if (!seen->second.is_alive || seen->second.epoch != view->map().epoch()) {
       return Set(nullptr);
     }
-    // It has not answered since the last look: try again a little later.
-    if (seen->second.condition_asked <= last_look_ended_) return;
-    look[site->id()] = *seen->second.condition;
+    // It has not answered since the last time: try again a little later.
+    if (seen->second.condition_asked <= last_ended_) return;
+    conditions[site->id()] = *seen->second.condition;
   }
   if (view->self() == nullptr) return;
-  look[view->self()->id()] = own_();
-  const bool is_quiet = federation::IsQuiet(view->map(), last_look_, look);
-  last_look_ = std::move(look);
-  last_look_ended_ = clock_.SteadyNow();
+  conditions[view->self()->id()] = own_();
+  const bool is_quiet = federation::IsQuiet(view->map(), last_, conditions);
+  last_ = std::move(conditions);
+  last_ended_ = clock_.SteadyNow();
   Set(is_quiet ? view : nullptr);
 }
 

@@ -1,6 +1,6 @@
 // Is the federation quiet? IsQuiet() judges two looks at all sites; QuietWatch
-// takes look after look from what beats have brought, which costs no call.
-// Look() is used by one thread, everything else by any.
+// does it again and again by what beats have brought, which costs no call.
+// Update() is used by one thread, everything else by any.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,11 @@ class QuietWatch {
   QuietWatch(std::function<peers::Condition()> own, storage::Clock& clock)
       : own_(std::move(own)), clock_(clock) {}
 
-  // Takes the next look, if all have answered since the last.
-  void Look(const std::shared_ptr<const MapView>& view,
-            const NeighbourSnapshots& neighbours) ABSL_LOCKS_EXCLUDED(mu_);
+  // Judges again, if all have answered since it did so last.
+  void Update(const std::shared_ptr<const MapView>& view,
+              const NeighbourSnapshots& neighbours) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // What the last two looks found; false for another map than theirs.
+  // As judged last; false for another map than that one's.
   bool IsQuiet(const std::shared_ptr<const MapView>& view) const
       ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -44,9 +44,9 @@ class QuietWatch {
 
   const std::function<peers::Condition()> own_;
   storage::Clock& clock_;
-  // Look()'s own.
-  Conditions last_look_;
-  absl::Time last_look_ended_ = absl::InfinitePast();  // Steady.
+  // Update()'s own.
+  Conditions last_;
+  absl::Time last_ended_ = absl::InfinitePast();  // Steady.
 
   mutable storage::Mutex mu_;
   // Null: not quiet.

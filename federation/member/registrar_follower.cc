@@ -26,7 +26,7 @@ std::string RegistrarFollower::Step() {
     view = own_.maps.view();
   }
   if (view != nullptr) FinishHandOffIfDone(*view);
-  if (view != nullptr && IsIn(*view) &&
+  if (view != nullptr && own_.IsIn(*view) &&
       view->self()->address() == own_.self.address) {
     own_.life.OnInMap();
     refused_.Reset();
@@ -107,7 +107,7 @@ absl::Status RegistrarFollower::Ask(const std::string& address) {
   for (const auto& [door, name] : doors) {
     const absl::StatusOr<Map> map = ask_(door, name, request);
     status = map.status();
-    if (IsRefusal(status)) return status;
+    if (IsRefusal(status) || absl::IsCancelled(status)) return status;
     if (status.ok()) status = own_.maps.Offer(*map);
     if (!status.ok()) continue;
     own_.life.OnInMap();
@@ -132,7 +132,7 @@ absl::StatusOr<Map> RegistrarFollower::Adopt() {
   if (view == nullptr || view->self() == nullptr) {
     return absl::FailedPreconditionError("this site is in no federation");
   }
-  if (!IsIn(*view)) {
+  if (!own_.IsIn(*view)) {
     return absl::FailedPreconditionError(
         "this site was restored, and has not joined the federation again: its "
         "map may be an old one. Let another site adopt the role; then this one "
@@ -152,10 +152,8 @@ absl::StatusOr<Map> RegistrarFollower::Adopt() {
 
 void RegistrarFollower::FinishHandOffIfDone(const MapView& view) {
   const Map& map = view.map();
-  if (!IsHandingOff(map) || view.self() == nullptr ||
-      map.registrar() != view.self()->id() || !is_handed_off_(view)) {
+  if (!IsHandingOff(map) || !view.IsRegistrar() || !is_handed_off_(view))
     return;
-  }
   const auto next = FinishHandOff(map);
   if (next.ok() && registrar_.CompareAndSwap(map, *next).ok()) {
     own_.note("hand_off_done", {{"epoch", std::to_string(map.placed_epoch())}});

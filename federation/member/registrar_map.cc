@@ -7,10 +7,6 @@
 namespace gannet::federation {
 namespace {
 
-bool IsRegistrar(const MapView& view) {
-  return view.self() != nullptr && view.map().registrar() == view.self()->id();
-}
-
 absl::Status InNoFederation() {
   return absl::NotFoundError("this site is in no federation");
 }
@@ -46,7 +42,7 @@ absl::StatusOr<std::shared_ptr<PeerClient>> RegistrarMap::Registrar(
 absl::StatusOr<Map> RegistrarMap::Get() {
   std::shared_ptr<const MapView> view = own_.maps.view();
   if (view == nullptr) return InNoFederation();
-  if (IsRegistrar(*view)) {
+  if (view->IsRegistrar()) {
     neighbours_.FetchNewerMap();
     return own_.maps.view()->map();
   }
@@ -68,7 +64,7 @@ absl::Status RegistrarMap::CompareAndSwap(const Map& expected,
                                           const Map& next) {
   std::shared_ptr<const MapView> view = own_.maps.view();
   if (view == nullptr) return InNoFederation();
-  if (IsRegistrar(*view)) {
+  if (view->IsRegistrar()) {
     return ReplaceMap(expected.term(), expected.epoch(), next).status();
   }
   auto registrar = Registrar(*view);
@@ -88,14 +84,6 @@ absl::Status RegistrarMap::CompareAndSwap(const Map& expected,
   return own_.maps.Offer(reply.map());
 }
 
-absl::StatusOr<Map> RegistrarMap::Watch(const Map& known,
-                                        absl::Duration at_most) {
-  const std::shared_ptr<const MapView> view = own_.maps.view();
-  if (view == nullptr) return InNoFederation();
-  if (IsNewer(view->map(), known)) return view->map();
-  return own_.maps.Await(view, at_most)->map();
-}
-
 absl::StatusOr<Map> RegistrarMap::ReplaceMap(uint64_t expected_term,
                                              uint64_t expected_epoch,
                                              const Map& next) {
@@ -104,7 +92,7 @@ absl::StatusOr<Map> RegistrarMap::ReplaceMap(uint64_t expected_term,
   const std::shared_ptr<const MapView> view = own_.maps.view();
   if (view == nullptr) return InNoFederation();
   const Map& map = view->map();
-  if (!IsRegistrar(*view)) {
+  if (!view->IsRegistrar()) {
     const proto::MapSite* other = FindSite(map, map.registrar());
     return absl::FailedPreconditionError(fmt::format(
         "the registrar is '{}', since term {}",

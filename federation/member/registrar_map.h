@@ -24,7 +24,6 @@ class RegistrarMap : public MapKeeper {
 
   absl::StatusOr<Map> Get() override;
   absl::Status CompareAndSwap(const Map& expected, const Map& next) override;
-  absl::StatusOr<Map> Watch(const Map& known, absl::Duration at_most) override;
 
   // As the registrar, for another site. Returns the map that there is then.
   // kFailedPrecondition: another site is the registrar; or this one was

@@ -121,10 +121,10 @@ class Service final : public peers::Peers::Service {
 
 }  // namespace
 
-class PeerServer::Members {
+class PeerServer::Impl {
  public:
-  Members(const PeerServerSettings& settings, PeerVerbs& verbs,
-          storage::Clock& clock)
+  Impl(const PeerServerSettings& settings, PeerVerbs& verbs,
+       storage::Clock& clock)
       : service_(settings, verbs, clock) {}
 
   absl::Status Start(const PeerServerSettings& settings) {
@@ -178,19 +178,18 @@ class PeerServer::Members {
   std::unique_ptr<grpc::Server> server_ ABSL_GUARDED_BY(mu_);
 };
 
-PeerServer::PeerServer(std::unique_ptr<Members> members)
-    : members_(std::move(members)) {}
+PeerServer::PeerServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 PeerServer::~PeerServer() { Stop(absl::ZeroDuration()); }
 
 absl::StatusOr<std::unique_ptr<PeerServer>> PeerServer::Start(
     const PeerServerSettings& settings, PeerVerbs& verbs,
     storage::Clock& clock) {
-  auto members = std::make_unique<Members>(settings, verbs, clock);
-  if (absl::Status s = members->Start(settings); !s.ok()) return s;
-  return std::unique_ptr<PeerServer>(new PeerServer(std::move(members)));
+  auto impl = std::make_unique<Impl>(settings, verbs, clock);
+  if (absl::Status s = impl->Start(settings); !s.ok()) return s;
+  return std::unique_ptr<PeerServer>(new PeerServer(std::move(impl)));
 }
 
-void PeerServer::Stop(absl::Duration grace) { members_->Stop(grace); }
-int PeerServer::port() const { return members_->port(); }
+void PeerServer::Stop(absl::Duration grace) { impl_->Stop(grace); }
+int PeerServer::port() const { return impl_->port(); }
 
 }  // namespace gannet::federation

@@ -45,9 +45,9 @@ class PeerServer {
   int port() const;
 
  private:
-  class Members;
-  explicit PeerServer(std::unique_ptr<Members> parts);
-  const std::unique_ptr<Members> members_;
+  class Impl;
+  explicit PeerServer(std::unique_ptr<Impl> impl);
+  const std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace gannet::federation

@@ -17,16 +17,16 @@ constexpr absl::Duration kTimeToEnd = absl::Seconds(5);
 }  // namespace
 
 absl::Status PutSession::Run() {
-  absl::Status taken;
-  std::thread taker([&] { taken = TakeAll(); });
+  absl::Status stored;
+  std::thread storing([&] { stored = StoreAll(); });
   const absl::Status read = ReadAll();
   {
     storage::MutexLock lock(&mu_);
     all_are_read_ = true;
     changed_.SignalAll();
   }
-  taker.join();
-  if (!taken.ok()) return taken;
+  storing.join();
+  if (!stored.ok()) return stored;
   return read.ok() ? read : verbs_.RefuseStream(read);
 }
 
@@ -43,7 +43,7 @@ absl::Status PutSession::ReadAll() {
   }
 }
 
-absl::Status PutSession::TakeAll() {
+absl::Status PutSession::StoreAll() {
   while (std::optional<Arrival> arrival = Next()) {
     const absl::StatusOr<bool> is_told = StoreArrival(*std::move(arrival));
     if (is_told.ok() && *is_told) continue;
@@ -56,23 +56,11 @@ absl::Status PutSession::TakeAll() {
 }
 
 bool PutSession::Read(peers::PutRequest& request) {
-  if (!BeginReading()) return false;
   const bool has_come = stream_.Read(&request);
-  EndReading();
-  return has_come;
-}
-
-// From here on the taker knows that a refusal has to wait.
-bool PutSession::BeginReading() {
-  storage::MutexLock lock(&mu_);
-  is_in_read_ = !takes_no_more_;
-  return is_in_read_;
-}
-
-void PutSession::EndReading() {
   storage::MutexLock lock(&mu_);
   is_in_read_ = false;
   changed_.SignalAll();
+  return has_come;
 }
 
 void PutSession::StopAccepting() {
@@ -86,6 +74,7 @@ bool PutSession::Enqueue(Arrival arrival) {
   while (next_.has_value() && !takes_no_more_) changed_.Wait(&mu_);
   if (takes_no_more_) return false;
   next_ = std::move(arrival);
+  is_in_read_ = true;
   changed_.SignalAll();
   return true;
 }

@@ -47,14 +47,12 @@ class PutSession {
 
   // The caller's thread reads; both return what was refused, if anything.
   absl::Status ReadAll() ABSL_LOCKS_EXCLUDED(mu_);
-  absl::Status TakeAll() ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status StoreAll() ABSL_LOCKS_EXCLUDED(mu_);
 
-  // False: the sender is done or gone, or no more are taken.
+  // False: the sender is done or gone.
   bool Read(peers::PutRequest& request) ABSL_LOCKS_EXCLUDED(mu_);
-  // False: no more are taken.
-  bool BeginReading() ABSL_LOCKS_EXCLUDED(mu_);
+  // The reader is about to read the next. False: no more are taken.
   bool Enqueue(Arrival arrival) ABSL_LOCKS_EXCLUDED(mu_);
-  void EndReading() ABSL_LOCKS_EXCLUDED(mu_);
   // Nothing: no more will come.
   std::optional<Arrival> Next() ABSL_LOCKS_EXCLUDED(mu_);
   // False: the sender could not be told.
@@ -67,11 +65,11 @@ class PutSession {
   grpc::ServerContext& context_;
   Stream& stream_;
   storage::Clock& clock_;
-  uint64_t last_;  // The taker's: the last batch that is on the disk.
+  uint64_t last_;  // The storing thread's: the last batch that is on the disk.
 
   storage::Mutex mu_;
   storage::Condition changed_;
-  bool is_in_read_ ABSL_GUARDED_BY(mu_) = false;
+  bool is_in_read_ ABSL_GUARDED_BY(mu_) = true;
   bool all_are_read_ ABSL_GUARDED_BY(mu_) = false;
   bool takes_no_more_ ABSL_GUARDED_BY(mu_) = false;
   std::optional<Arrival> next_ ABSL_GUARDED_BY(mu_);

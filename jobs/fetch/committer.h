@@ -34,8 +34,8 @@ struct CommitSettings {
 class Committer {
  public:
   // Called, from the committer's thread, when a group of so many pages was
-  // written or could not be (then Finish() tells why). `store` and
-  // `clock` must outlive this.
+  // written or could not be (then Finish() tells why). `store` and `clock` must
+  // outlive this.
   using Written = std::function<void(size_t pages)>;
   Committer(storage::SiteStore* store, CommitSettings settings,
             storage::Clock& clock, Written written);

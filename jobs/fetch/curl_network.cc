@@ -28,12 +28,6 @@ absl::StatusOr<std::unique_ptr<Network>> CurlNetwork::Create(
   return network;
 }
 
-// In this order: both close sockets that the loop watches.
-CurlNetwork::~CurlNetwork() {
-  downloader_.reset();
-  resolver_.reset();
-}
-
 void CurlNetwork::SetUser(Permit permit, Answered answered) {
   permit_ = std::move(permit);
   answered_ = std::move(answered);

@@ -19,7 +19,6 @@ class CurlNetwork : public Network {
   static absl::StatusOr<std::unique_ptr<Network>> Create(
       const DownloadSettings& download, const ResolverSettings& resolver,
       storage::Clock& clock);
-  ~CurlNetwork() override;
 
   void SetUser(Permit permit, Answered answered) override;
   void Resolve(std::string_view name, Resolved done) override;
@@ -37,6 +36,7 @@ class CurlNetwork : public Network {
   storage::Clock& clock_;
   Permit permit_;
   Answered answered_;
+  // Outlives the two below, which close sockets that it watches.
   std::unique_ptr<EventLoop> loop_;
   std::unique_ptr<Resolver> resolver_;
   std::unique_ptr<Downloader> downloader_;

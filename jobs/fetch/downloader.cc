@@ -244,7 +244,8 @@ int Downloader::OnDebug(CURL*, curl_infotype type, char* data, size_t size,
 CURLcode Downloader::OnTlsContext(CURL*, void* context, void* data_slot) {
   Slot& slot = *static_cast<Slot*>(data_slot);
   slot.is_tls_begun = true;
-  slot.owner->trust_->SetUp(static_cast<SSL_CTX*>(context), slot.request.port);
+  slot.owner->trust_->SetUp(static_cast<SSL_CTX*>(context), slot.request.port,
+                            slot.owner->loop_->clock().SteadyNow());
   return CURLE_OK;
 }
 

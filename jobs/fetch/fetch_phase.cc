@@ -95,11 +95,10 @@ absl::Status FetchPhase::Run(storage::SiteStore& store, size_t sites,
   absl::Status status;
   std::thread network_thread([&] {
     NameThread("network");
-    status = fetcher.Run(clock_.ToSteady(deadline), stop, worker_error.is_set(),
-                         is_over);
+    status = fetcher.Run(deadline, stop, worker_error.is_set(), is_over);
   });
   network_thread.join();
-  if (stop || clock_.Now() >= deadline) {
+  if (stop || clock_.SteadyNow() >= deadline) {
     patience_ends_ns =
         absl::ToUnixNanos(clock_.SteadyNow() + settings_.fetch.stop_grace);
   }

@@ -40,7 +40,8 @@ class FetchPhase {
 
   // Fetches what the open round still has to fetch, while `sites` crawl, this
   // one included. Pages may be left in it only if `stop` was set. `is_over`
-  // says that the deadline has come early; it is asked often, by one thread.
+  // says that the deadline (steady) has come early; it is asked often, by one
+  // thread.
   // kResourceExhausted: the disk is full.
   absl::Status Run(storage::SiteStore& store, size_t sites, absl::Time deadline,
                    const std::atomic<bool>& stop,

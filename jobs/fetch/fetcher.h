@@ -12,7 +12,7 @@
 // rules become too many, a host that has got its own is parked: it forgets them
 // and takes them from the crawl DB when others are done.
 //
-// Not thread-safe but for Delivered() and view().
+// Not thread-safe but for Delivered(), BodyGone() and view().
 #pragma once
 
 #include <atomic>

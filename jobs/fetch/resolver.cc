@@ -193,7 +193,7 @@ void Resolver::Resolve(std::string_view host, Done done) {
   }
   const std::string name =
       absl::AsciiStrToLower(absl::string_view(host.data(), host.size()));
-  if (const Result* known = cache_.Find(name, Now())) {
+  if (const Result* known = cache_.Find(name, SteadyNow())) {
     ++counts_.cached;
     // Copied: `done` may resolve another name, which may push this one out.
     return done(Result(*known));
@@ -211,7 +211,7 @@ void Resolver::StartWaiting() {
   if (starting_) return;
   starting_ = true;
   while (!waiting_.empty() && in_flight_ < settings_.max_in_flight &&
-         tokens_.TakeToken(Now())) {
+         tokens_.TakeToken(SteadyNow())) {
     const Waiting next = std::move(waiting_.front());
     waiting_.pop_front();
     Ask(next.host, next.family);
@@ -284,7 +284,7 @@ void Resolver::OnAnswer(const Query& query, int status, ares_addrinfo* answer) {
 
 void Resolver::Finish(const std::string& host, const Result& result,
                       absl::Duration keep) {
-  const absl::Time now = Now();
+  const absl::Time now = SteadyNow();
   if (keep > absl::ZeroDuration()) cache_.Put(host, result, now + keep);
   // Taken out first: a `done` may ask for the same name again.
   const auto it = asked_.find(host);
@@ -310,10 +310,10 @@ absl::Time Resolver::NextTimeout() const {
   absl::Time next = absl::InfiniteFuture();
   timeval wait;
   if (ares_timeout(channel_, nullptr, &wait) != nullptr) {
-    next = Now() + absl::DurationFromTimeval(wait);
+    next = SteadyNow() + absl::DurationFromTimeval(wait);
   }
   if (!waiting_.empty() && in_flight_ < settings_.max_in_flight) {
-    next = std::min(next, tokens_.NextToken(Now()));
+    next = std::min(next, tokens_.NextToken(SteadyNow()));
   }
   return next;
 }

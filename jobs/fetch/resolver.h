@@ -89,7 +89,7 @@ class Resolver {
   struct Query;  // What c-ares hands back to us.
 
   Resolver(ResolverSettings settings, EventLoop* loop);
-  absl::Time Now() const { return loop_->clock().SteadyNow(); }
+  absl::Time SteadyNow() const { return loop_->clock().SteadyNow(); }
   void StartWaiting();
   void Ask(const std::string& host, int family);
   static void SetSocketFunctions(Resolver* resolver);

@@ -8,6 +8,7 @@ namespace {
 // Of an entry: list node, hash table slot, two strings.
 constexpr size_t kOverhead = 160;
 
+// By the machine's time, as OpenSSL stamped it: no Clock.
 bool IsExpired(const SSL_SESSION* session) {
   return SSL_SESSION_get_time(session) + SSL_SESSION_get_timeout(session) <=
          std::time(nullptr);

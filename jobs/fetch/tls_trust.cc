@@ -106,7 +106,6 @@ absl::Status TlsTrust::CheckStillThere() {
 }
 
 absl::Status TlsTrust::Refresh() {
-  looked_at_ = storage::SystemClock().SteadyNow();
   struct stat now = {};
   if (stat(file_.c_str(), &now) != 0) {
     return absl::NotFoundError(
@@ -130,12 +129,14 @@ absl::Status TlsTrust::Refresh() {
   return absl::OkStatus();
 }
 
-void TlsTrust::SetUp(SSL_CTX* context, uint16_t port) {
+void TlsTrust::SetUp(SSL_CTX* context, uint16_t port, absl::Time now) {
   {
     storage::MutexLock lock(&mu_);
-    // A file that is being replaced may be half there: what was read stays.
-    if (storage::SystemClock().SteadyNow() - looked_at_ >= kLookAtFile)
+    if (now - looked_at_ >= kLookAtFile) {
+      looked_at_ = now;
+      // A file that is being replaced may be half there: what was read stays.
       Refresh().IgnoreError();
+    }
     SSL_CTX_set1_cert_store(context, store_.get());
   }
   SSL_CTX_set_ex_data(context, ContextIndex(), this);

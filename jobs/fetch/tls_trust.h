@@ -22,7 +22,6 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "jobs/fetch/tls_session_cache.h"
-#include "storage/clock.h"
 #include "storage/mutex.h"
 
 namespace gannet::jobs {
@@ -41,8 +40,10 @@ class TlsTrust {
   // stays in force, until the process ends.
   absl::Status CheckStillThere() ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Sets up the context of a connection to `port`, as libcurl made it.
-  void SetUp(SSL_CTX* context, uint16_t port) ABSL_LOCKS_EXCLUDED(mu_);
+  // Sets up the context of a connection to `port`, as libcurl made it. `now` is
+  // steady.
+  void SetUp(SSL_CTX* context, uint16_t port, absl::Time now)
+      ABSL_LOCKS_EXCLUDED(mu_);
 
   // What the sessions take; for tests.
   size_t session_bytes() const { return sessions_.bytes(); }
@@ -69,6 +70,7 @@ class TlsTrust {
   Store store_ ABSL_GUARDED_BY(mu_);  // Never null.
   bool was_read_ ABSL_GUARDED_BY(mu_) = false;
   struct stat read_ ABSL_GUARDED_BY(mu_) = {};  // The file, when it was read.
+  // By SetUp(), the last time.
   absl::Time looked_at_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
 };
 

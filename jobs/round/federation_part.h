@@ -30,7 +30,7 @@ class FederationPart {
 
   // As it is now: asked when a round begins or goes on, and again before its
   // links are settled. What it points at lives until the next call.
-  virtual FederationNow Now() = 0;
+  virtual FederationNow Snapshot() = 0;
   // The site was in the map and no longer is: other sites now crawl the hosts
   // of the open round, so its pages go back to the frontier. Thread-safe and
   // cheap: called all the time.

@@ -105,7 +105,8 @@ absl::StatusOr<bool> Rounds::RunOne(const std::atomic<bool>& stop) {
     deadline_ = round_started_ + settings_.time_limit;
   }
   GiveNotice();
-  const absl::Status status = Finish(stop);
+  const absl::Status status =
+      Finish(clock_.SteadyNow() + settings_.time_limit, stop);
   if (status.ok()) return true;
   (void)LeavePhase();  // `status` says enough.
   const proto::RoundJournal journal = db.round().journal();
@@ -125,7 +126,8 @@ void Rounds::GiveNotice() const {
 }
 
 // Each phase looks where the journal stands: what is done is not done again.
-absl::Status Rounds::Finish(const std::atomic<bool>& stop) {
+absl::Status Rounds::Finish(absl::Time deadline,
+                            const std::atomic<bool>& stop) {
   storage::CrawlDb& db = store_->crawl_db();
 
   if (db.round().journal().phase() == proto::GENERATE) {
@@ -139,11 +141,6 @@ absl::Status Rounds::Finish(const std::atomic<bool>& stop) {
 
   if (db.round().journal().phase() == proto::FETCH) {
     if (absl::Status s = Enter(proto::FETCH); !s.ok()) return s;
-    absl::Time deadline;
-    {
-      storage::MutexLock lock(&mu_);
-      deadline = deadline_;
-    }
     absl::Status s = fetch_.Run(*store_, SitesNow(LookAtFederation()), deadline,
                                 stop, [this] { return IsOut(); });
     const FetchView fetched = TakeNetworkLag();
@@ -181,7 +178,7 @@ FetchView Rounds::TakeNetworkLag() {
 }
 
 FederationNow Rounds::LookAtFederation() const {
-  if (settings_.federation != nullptr) return settings_.federation->Now();
+  if (settings_.federation != nullptr) return settings_.federation->Snapshot();
   FederationNow none;
   none.may_begin = absl::OkStatus();
   return none;
@@ -253,7 +250,7 @@ RunSummary Rounds::lifetime() const {
   sum.held_back += fetch_.view_not_taken().held_back;
   if (phase_ != proto::NO_ROUND) {
     sum.phase_seconds[PhaseName(phase_)] +=
-        absl::ToDoubleSeconds(clock_.Now() - phase_started_);
+        absl::ToDoubleSeconds(clock_.SteadyNow() - phase_began_);
   }
   return sum;
 }
@@ -275,7 +272,7 @@ absl::Status Rounds::CheckProgress() const {
 
 absl::Status Rounds::RunMany(std::optional<int64_t> most, absl::Duration wait,
                              const std::atomic<bool>& stop) {
-  const absl::Time started = clock_.Now();
+  const absl::Time started = clock_.SteadyNow();
   absl::Status status;
   fruitless_ = 0;
   while (!most.has_value() || summary().rounds < *most) {
@@ -313,7 +310,7 @@ absl::Status Rounds::RunMany(std::optional<int64_t> most, absl::Duration wait,
     waiting_until_ = absl::InfinitePast();
   }
   storage::MutexLock lock(&mu_);
-  summary_.elapsed = clock_.Now() - started;
+  summary_.elapsed = clock_.SteadyNow() - started;
   return status;
 }
 
@@ -341,6 +338,7 @@ absl::Status Rounds::Enter(proto::RoundPhase phase) {
   if (absl::Status s = LeavePhase(); !s.ok()) return s;
   storage::MutexLock lock(&mu_);
   phase_ = phase;
+  phase_began_ = clock_.SteadyNow();
   phase_started_ = clock_.Now();
   const OutcomeCounts counts =
       ToOutcomes(store_->crawl_db().round().journal().counts());
@@ -356,7 +354,7 @@ absl::Status Rounds::LeavePhase() {
     storage::MutexLock lock(&mu_);
     if (phase_ == proto::NO_ROUND) return absl::OkStatus();
     phase = std::exchange(phase_, proto::NO_ROUND);
-    time = clock_.Now() - phase_started_;
+    time = clock_.SteadyNow() - phase_began_;
     summary_.phase_seconds[PhaseName(phase)] += absl::ToDoubleSeconds(time);
   }
   return store_->crawl_db().round().AddPhaseTime(phase, time);

@@ -101,7 +101,7 @@ class Rounds {
   UpdateSettings UpdateNow(const FederationNow& now) const;
   FederationNow LookAtFederation() const;
   bool IsOut() const;
-  absl::Status Finish(const std::atomic<bool>& stop);
+  absl::Status Finish(absl::Time deadline, const std::atomic<bool>& stop);
   FetchView TakeNetworkLag() ABSL_LOCKS_EXCLUDED(mu_);
   absl::Status WriteReport(const FederationNow& now);
   void AddToSummary(const proto::RoundCounts& counts) ABSL_LOCKS_EXCLUDED(mu_);
@@ -124,6 +124,8 @@ class Rounds {
   // Of the open round: what is not this run's, or is in the summary already.
   proto::RoundCounts counts_before_ ABSL_GUARDED_BY(mu_);
   proto::RoundPhase phase_ ABSL_GUARDED_BY(mu_) = proto::NO_ROUND;
+  absl::Time phase_began_ ABSL_GUARDED_BY(mu_);  // Steady.
+  // To be shown.
   absl::Time phase_started_ ABSL_GUARDED_BY(mu_);
   absl::Time round_started_ ABSL_GUARDED_BY(mu_);
   absl::Time deadline_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();

@@ -64,7 +64,7 @@ class Agent {
 
  private:
   class Members;
-  explicit Agent(std::unique_ptr<Members> parts);
+  explicit Agent(std::unique_ptr<Members> members);
   const std::unique_ptr<Members> members_;
 };
 

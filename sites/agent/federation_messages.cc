@@ -43,27 +43,27 @@ void AddCondition(const peers::Condition& condition,
   site.set_idle(condition.is_idle());
 }
 
-void AddSnapshot(const NeighbourSnapshot& neighbour,
+void AddSnapshot(const NeighbourSnapshot& snapshot,
                  admin::FederationSite& site) {
-  site.set_alive(neighbour.is_alive);
-  site.set_epoch(neighbour.epoch);
-  if (neighbour.condition.has_value()) AddCondition(*neighbour.condition, site);
-  if (neighbour.round_trip.has_value()) {
-    site.set_round_trip_seconds(absl::ToDoubleSeconds(*neighbour.round_trip));
+  site.set_alive(snapshot.is_alive);
+  site.set_epoch(snapshot.epoch);
+  if (snapshot.condition.has_value()) AddCondition(*snapshot.condition, site);
+  if (snapshot.round_trip.has_value()) {
+    site.set_round_trip_seconds(absl::ToDoubleSeconds(*snapshot.round_trip));
   }
-  if (neighbour.silent_for != absl::InfiniteDuration()) {
-    site.set_last_heard_seconds(absl::ToDoubleSeconds(neighbour.silent_for));
+  if (snapshot.silent_for != absl::InfiniteDuration()) {
+    site.set_last_heard_seconds(absl::ToDoubleSeconds(snapshot.silent_for));
   }
-  site.set_sent_urls(static_cast<int64_t>(neighbour.sent.urls));
-  site.set_sent_bytes(static_cast<int64_t>(neighbour.sent.bytes.urls));
-  site.set_sent_pages(static_cast<int64_t>(neighbour.sent.pages));
-  site.set_sent_page_bytes(static_cast<int64_t>(neighbour.sent.bytes.pages));
-  site.set_received_urls(static_cast<int64_t>(neighbour.received_urls));
-  site.set_received_bytes(static_cast<int64_t>(neighbour.received_bytes.urls));
-  site.set_received_pages(static_cast<int64_t>(neighbour.received_pages));
+  site.set_sent_urls(static_cast<int64_t>(snapshot.sent.urls));
+  site.set_sent_bytes(static_cast<int64_t>(snapshot.sent.bytes.urls));
+  site.set_sent_pages(static_cast<int64_t>(snapshot.sent.pages));
+  site.set_sent_page_bytes(static_cast<int64_t>(snapshot.sent.bytes.pages));
+  site.set_received_urls(static_cast<int64_t>(snapshot.received_urls));
+  site.set_received_bytes(static_cast<int64_t>(snapshot.received_bytes.urls));
+  site.set_received_pages(static_cast<int64_t>(snapshot.received_pages));
   site.set_received_page_bytes(
-      static_cast<int64_t>(neighbour.received_bytes.pages));
-  site.set_error(Utf8(neighbour.error));
+      static_cast<int64_t>(snapshot.received_bytes.pages));
+  site.set_error(Utf8(snapshot.error));
 }
 
 void AddHandOff(const federation::FederationSnapshot& snapshot,
@@ -75,15 +75,11 @@ void AddHandOff(const federation::FederationSnapshot& snapshot,
   int active = 0;
   for (const MapSite& site : map.sites()) {
     active += federation::IsActive(site) ? 1 : 0;
-    const peers::Condition* condition = nullptr;
-    if (snapshot.view->self() != nullptr &&
-        site.id() == snapshot.view->self()->id()) {
-      condition = &snapshot.self;
-    } else if (const auto at = snapshot.neighbours.find(site.id());
-               at != snapshot.neighbours.end() &&
-               at->second.condition.has_value()) {
-      condition = &*at->second.condition;
-    }
+    const bool is_self = snapshot.view->self() != nullptr &&
+                         site.id() == snapshot.view->self()->id();
+    const peers::Condition* condition =
+        is_self ? &snapshot.self
+                : federation::ConditionOf(site, snapshot.neighbours);
     if (condition == nullptr) continue;
     moving.set_pages_left(moving.pages_left() + condition->pages_to_hand_off());
     if (condition->handed_off() >= federation::PlacedStamp(map)) {
@@ -213,9 +209,9 @@ void ToMessage(const federation::Plan& plan, const Map& now,
   }
 }
 
-absl::StatusOr<federation::Membership::MapChange> ToChange(
+absl::StatusOr<federation::MapChange> ToChange(
     const admin::ChangeFederationRequest& request, const std::string& self) {
-  using federation::Membership;
+  using federation::MapChange;
   using Request = admin::ChangeFederationRequest;
   const auto or_self = [&](const std::string& name) {
     return name.empty() ? self : name;
@@ -223,34 +219,34 @@ absl::StatusOr<federation::Membership::MapChange> ToChange(
   switch (request.change_case()) {
     case Request::kInvite: {
       const std::string& name = request.invite().name();
-      return Membership::MapChange(
+      return MapChange(
           [name](const Map& map) { return federation::Invite(map, name); });
     }
     case Request::kRemove: {
       const std::string& name = request.remove().name();
-      return Membership::MapChange(
+      return MapChange(
           [name](const Map& map) { return federation::Remove(map, name); });
     }
     case Request::kLeave: {
       const std::string name = or_self(request.leave().name());
-      return Membership::MapChange(
+      return MapChange(
           [name](const Map& map) { return federation::Leave(map, name); });
     }
     case Request::kPaused: {
       const bool paused = request.paused();
-      return Membership::MapChange(
+      return MapChange(
           [paused](const Map& map) { return federation::Pause(map, paused); });
     }
     case Request::kCapacity: {
       const std::string name = or_self(request.capacity().site());
       const uint32_t capacity = request.capacity().capacity();
-      return Membership::MapChange([name, capacity](const Map& map) {
+      return MapChange([name, capacity](const Map& map) {
         return federation::SetCapacity(map, name, capacity);
       });
     }
     case Request::kPlacement: {
       const Request::Placement wanted = request.placement();
-      return Membership::MapChange([wanted](const Map& map) {
+      return MapChange([wanted](const Map& map) {
         federation::PlacementSettings settings;
         settings.kind =
             wanted.kind().empty() ? map.placement().kind() : wanted.kind();
@@ -275,12 +271,12 @@ absl::StatusOr<federation::Membership::MapChange> ToChange(
       "newer or older 'gannet' may have sent it");
 }
 
-absl::StatusOr<federation::Membership::MapChange> ToPlannedChange(
+absl::StatusOr<federation::MapChange> ToPlannedChange(
     const admin::ChangeFederationRequest& request, const std::string& self) {
   if (!request.has_add()) return ToChange(request, self);
   const std::string& name = request.add().site();
   const uint32_t capacity = std::max<uint32_t>(request.add().capacity(), 1);
-  return federation::Membership::MapChange([name, capacity](const Map& map) {
+  return federation::MapChange([name, capacity](const Map& map) {
     return WithSite(map, name, capacity);
   });
 }

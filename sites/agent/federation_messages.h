@@ -20,11 +20,11 @@ void ToMessage(const federation::Plan& plan, const federation::Map& now,
 // The change of the map that is asked for; `self` stands for an empty name in
 // `leave` and `capacity`. kInvalidArgument: none is, or `add`, or `join`,
 // `rules` or `adopt`, which need more than the map.
-absl::StatusOr<federation::Membership::MapChange> ToChange(
+absl::StatusOr<federation::MapChange> ToChange(
     const admin::ChangeFederationRequest& request, const std::string& self);
 // The same for a plan: also `add`, whose site has no address yet, so that its
 // map must never be a real one.
-absl::StatusOr<federation::Membership::MapChange> ToPlannedChange(
+absl::StatusOr<federation::MapChange> ToPlannedChange(
     const admin::ChangeFederationRequest& request, const std::string& self);
 
 }  // namespace gannet::sites

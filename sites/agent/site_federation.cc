@@ -63,7 +63,7 @@ class PageRate {
     fetched_ = std::move(fetched);
   }
 
-  double Now() ABSL_LOCKS_EXCLUDED(mu_) {
+  double PerSecond() ABSL_LOCKS_EXCLUDED(mu_) {
     const absl::Time now = clock_.SteadyNow();
     storage::MutexLock lock(&mu_);
     if (!fetched_) return 0;
@@ -115,13 +115,13 @@ proto::MapRules RulesOf(const SiteConfig& config) {
   return rules;
 }
 
-class SiteFederation::Members {
+class SiteFederation::Impl {
  public:
-  Members(const SiteConfig& config, storage::SiteStore& store, Log& log,
-          storage::Clock& clock)
+  Impl(const SiteConfig& config, storage::SiteStore& store, Log& log,
+       storage::Clock& clock)
       : config(config), store(store), log(log), clock(clock) {}
   // What is sent again asks the membership.
-  ~Members() {
+  ~Impl() {
     if (resend != nullptr) resend->End();
     // If saving fails, some URLs are sent once more.
     if (sent != nullptr) (void)sent->Save(/*at_once=*/true);
@@ -149,7 +149,7 @@ class SiteFederation::Members {
 };
 
 // A scanner may connect thousands of times: a line a minute is enough.
-void SiteFederation::Members::OnStranger(const absl::Status& why) {
+void SiteFederation::Impl::OnStranger(const absl::Status& why) {
   ++refused_handshakes;
   const absl::Time now = clock.SteadyNow();
   {
@@ -160,7 +160,7 @@ void SiteFederation::Members::OnStranger(const absl::Status& why) {
   log.Warning("stranger_refused", {{"error", std::string(why.message())}});
 }
 
-absl::Status SiteFederation::Members::Start() {
+absl::Status SiteFederation::Impl::Start() {
   absl::Status lost;
   auto loaded = federation::SentUrls::Load(
       {.bytes = config.federation.cache,
@@ -215,7 +215,7 @@ absl::Status SiteFederation::Members::Start() {
     resend->Begin(member.maps(), member.losses(),
                   [&member] { member.OnForeignPages(); });
   };
-  settings.answers.pages_per_second = [this] { return page_rate.Now(); };
+  settings.answers.pages_per_second = [this] { return page_rate.PerSecond(); };
   settings.answers.verify = [this](bool full) { return store.Verify(full); };
   settings.note =
       [this](std::string_view event,
@@ -236,30 +236,29 @@ absl::Status SiteFederation::Members::Start() {
   return absl::OkStatus();
 }
 
-SiteFederation::SiteFederation(std::unique_ptr<Members> members)
-    : members_(std::move(members)) {}
+SiteFederation::SiteFederation(std::unique_ptr<Impl> impl)
+    : impl_(std::move(impl)) {}
 SiteFederation::~SiteFederation() = default;
 
 absl::StatusOr<std::unique_ptr<SiteFederation>> SiteFederation::Start(
     const SiteConfig& config, storage::SiteStore& store, Log& log,
     storage::Clock& clock) {
   KeepGrpc();
-  auto members = std::make_unique<Members>(config, store, log, clock);
-  if (absl::Status s = members->Start(); !s.ok()) return s;
-  return std::unique_ptr<SiteFederation>(
-      new SiteFederation(std::move(members)));
+  auto impl = std::make_unique<Impl>(config, store, log, clock);
+  if (absl::Status s = impl->Start(); !s.ok()) return s;
+  return std::unique_ptr<SiteFederation>(new SiteFederation(std::move(impl)));
 }
 
 void SiteFederation::CountPagesBy(std::function<int64_t()> fetched_pages) {
-  members_->page_rate.CountBy(std::move(fetched_pages));
+  impl_->page_rate.CountBy(std::move(fetched_pages));
 }
 
-int SiteFederation::port() const { return members_->membership->port(); }
+int SiteFederation::port() const { return impl_->membership->port(); }
 
 // --- For the rounds ----------------------------------------------------------
 
-jobs::FederationNow SiteFederation::Now() {
-  Membership& membership = *members_->membership;
+jobs::FederationNow SiteFederation::Snapshot() {
+  Membership& membership = *impl_->membership;
   jobs::FederationNow now;
   now.map = membership.maps().view();
   if (now.map == nullptr) return now;
@@ -269,22 +268,22 @@ jobs::FederationNow SiteFederation::Now() {
   now.may_begin.Update(may_crawl.status());
   now.may_crawl = may_crawl.ok() ? *std::move(may_crawl)
                                  : [](std::string_view) { return false; };
-  members_->sent->Follow(*now.map);
-  now.sent = &members_->sent->cache();
+  impl_->sent->Follow(*now.map);
+  now.sent = &impl_->sent->cache();
   return now;
 }
 
 bool SiteFederation::IsOut() const {
-  const auto view = members_->membership->maps().view();
+  const auto view = impl_->membership->maps().view();
   return view != nullptr && view->self() == nullptr;
 }
 
-absl::Status SiteFederation::OnSettled() { return members_->sent->Save(); }
+absl::Status SiteFederation::OnSettled() { return impl_->sent->Save(); }
 
 federation::BatchBytes SiteFederation::TakeBytesSent() {
-  const federation::BatchBytes now = members_->membership->bytes_sent();
+  const federation::BatchBytes now = impl_->membership->bytes_sent();
   const federation::BatchBytes before =
-      std::exchange(members_->reported_bytes, now);
+      std::exchange(impl_->reported_bytes, now);
   // The counts of a neighbour that left are gone, so a sum may be smaller than
   // before.
   return {now.urls - std::min(now.urls, before.urls),
@@ -294,12 +293,12 @@ federation::BatchBytes SiteFederation::TakeBytesSent() {
 // --- For operators -----------------------------------------------------------
 
 void SiteFederation::AddTo(admin::Status& status) {
-  const auto view = members_->membership->maps().view();
+  const auto view = impl_->membership->maps().view();
   if (view == nullptr) return;
   status.set_epoch(view->map().epoch());
   status.clear_outbox();
   for (const auto& [site, urls] :
-       members_->store.crawl_db().totals().outbox_urls) {
+       impl_->store.crawl_db().totals().outbox_urls) {
     const proto::MapSite* named =
         federation::FindSite(view->map(), static_cast<uint32_t>(site));
     (*status.mutable_outbox())[named != nullptr
@@ -311,32 +310,32 @@ void SiteFederation::AddTo(admin::Status& status) {
 
 absl::Status SiteFederation::Block(std::string_view domain, bool undo) {
   const std::string name(domain);
-  return SayOfOthers(members_->membership
-                         ->Change([&](const Map& map) {
+  return SayOfOthers(impl_->membership->follower()
+                         .Change([&](const Map& map) {
                            return undo ? federation::Unblock(map, name)
                                        : federation::Block(map, name);
                          })
                          .status());
 }
 
-void SiteFederation::OnInjected() { members_->membership->OnForeignPages(); }
+void SiteFederation::OnInjected() { impl_->membership->OnForeignPages(); }
 
 absl::Status SiteFederation::GetFederation(
     const admin::GetFederationRequest& request, admin::Federation& reply) {
   const federation::FederationSnapshot snapshot =
-      request.ask_all() ? members_->membership->FreshSnapshot()
-                        : members_->membership->Snapshot();
+      request.ask_all() ? impl_->membership->FreshSnapshot()
+                        : impl_->membership->Snapshot();
   admin::FederationState& state = *reply.mutable_federation();
   if (snapshot.view == nullptr) {
-    state.set_self(members_->config.site.name);
+    state.set_self(impl_->config.site.name);
     state.set_error(Utf8(snapshot.error));
     return absl::OkStatus();
   }
-  ToMessage(snapshot, members_->store.crawl_db().totals().outbox_urls, state);
-  const auto cache = members_->sent->cache().counts();
+  ToMessage(snapshot, impl_->store.crawl_db().totals().outbox_urls, state);
+  const auto cache = impl_->sent->cache().counts();
   state.set_sent_cache_lookups(static_cast<int64_t>(cache.lookups));
   state.set_sent_cache_hits(static_cast<int64_t>(cache.hits));
-  state.set_refused_handshakes(members_->refused_handshakes);
+  state.set_refused_handshakes(impl_->refused_handshakes);
   return absl::OkStatus();
 }
 
@@ -344,25 +343,25 @@ absl::Status SiteFederation::ChangeFederation(
     const admin::ChangeFederationRequest& request,
     admin::FederationChange& reply) {
   using Request = admin::ChangeFederationRequest;
-  Membership& membership = *members_->membership;
+  Membership& membership = *impl_->membership;
   absl::StatusOr<Map> next = absl::UnknownError("");
   switch (request.change_case()) {
     case Request::kJoin:
-      next = membership.Join(request.join().address());
+      next = membership.follower().Join(request.join().address());
       break;
     case Request::kRules:
-      next = membership.Change(
-          [rules = RulesOf(members_->config)](const Map& map) {
+      next = membership.follower().Change(
+          [rules = RulesOf(impl_->config)](const Map& map) {
             return federation::SetRules(map, rules);
           });
       break;
     case Request::kAdopt:
-      next = membership.Adopt();
+      next = membership.follower().Adopt();
       break;
     default: {
-      auto change = ToChange(request, members_->config.site.name);
+      auto change = ToChange(request, impl_->config.site.name);
       if (!change.ok()) return change.status();
-      next = membership.Change(*change);
+      next = membership.follower().Change(*change);
     }
   }
   if (!next.ok()) return SayOfOthers(next.status());
@@ -378,9 +377,9 @@ absl::Status SiteFederation::ChangeFederation(
 absl::Status SiteFederation::PlanFederation(
     const admin::ChangeFederationRequest& request,
     admin::FederationPlan& reply) {
-  auto change = ToPlannedChange(request, members_->config.site.name);
+  auto change = ToPlannedChange(request, impl_->config.site.name);
   if (!change.ok()) return change.status();
-  Membership& membership = *members_->membership;
+  Membership& membership = *impl_->membership;
   const auto now = membership.maps().view();
   if (now == nullptr) {
     const std::string why = membership.Snapshot().error;
@@ -396,8 +395,7 @@ absl::Status SiteFederation::PlanFederation(
 
 absl::Status SiteFederation::VerifyFederation(
     const admin::VerifyRequest& request, admin::Verification& reply) {
-  const auto checks =
-      members_->membership->questions().VerifyAll(request.full());
+  const auto checks = impl_->membership->questions().VerifyAll(request.full());
   if (!checks.ok()) return checks.status();
   reply.set_ok(true);
   for (const federation::FederationCheck& check : *checks) {

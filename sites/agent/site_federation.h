@@ -1,7 +1,7 @@
 // SiteFederation is the site's part in the federation, made from its
 // configuration: federation/member with this site's certificates, rules and
 // store. Rounds ask it for the current map (jobs::FederationPart), operators
-// for everything else (FederationControl). Thread-safe, but for Now(),
+// for everything else (FederationControl). Thread-safe, but for Snapshot(),
 // OnSettled() and TakeBytesSent(), which are the rounds' thread's.
 #pragma once
 
@@ -35,7 +35,7 @@ class SiteFederation : public FederationControl, public jobs::FederationPart {
   void CountPagesBy(std::function<int64_t()> fetched_pages);
   ~SiteFederation() override;
 
-  jobs::FederationNow Now() override;
+  jobs::FederationNow Snapshot() override;
   bool IsOut() const override;
   absl::Status OnSettled() override;
   federation::BatchBytes TakeBytesSent() override;
@@ -48,9 +48,9 @@ class SiteFederation : public FederationControl, public jobs::FederationPart {
   int port() const;  // Of listen.peers.
 
  private:
-  class Members;
-  explicit SiteFederation(std::unique_ptr<Members> parts);
-  const std::unique_ptr<Members> members_;
+  class Impl;
+  explicit SiteFederation(std::unique_ptr<Impl> impl);
+  const std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace gannet::sites

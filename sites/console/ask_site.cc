@@ -35,7 +35,7 @@ absl::StatusOr<std::unique_ptr<ReachedSite>> ReachedSite::Reach(
       return reached;
     }
     if (!absl::IsNotFound(agent.status())) return agent.status();
-    auto store = OpenSite(site, if_missing);
+    auto store = OpenSite(site, if_missing, clock);
     if (store.ok()) {
       reached->store_ = *std::move(store);
       break;

@@ -57,13 +57,13 @@ storage::SiteStoreSettings StoreSettingsOf(const SiteConfig& config) {
 }
 
 absl::StatusOr<std::unique_ptr<storage::SiteStore>> OpenSite(
-    const ChosenSite& site, IfMissing if_missing) {
+    const ChosenSite& site, IfMissing if_missing, storage::Clock& clock) {
   storage::SiteStoreSettings settings = StoreSettingsOf(site.config);
   settings.create =
       if_missing == IfMissing::kMake ||
       (if_missing == IfMissing::kMakeIfHasConfig && site.has_file);
   absl::StatusOr<std::unique_ptr<storage::SiteStore>> store =
-      storage::SiteStore::Open(settings);
+      storage::SiteStore::Open(settings, clock);
   if (absl::IsNotFound(store.status())) {
     const std::string& data = site.config.site.data;
     return absl::NotFoundError(fmt::format(

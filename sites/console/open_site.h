@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "sites/console/site_flags.h"
+#include "storage/clock.h"
 #include "storage/site_store/site_store.h"
 
 namespace gannet::sites {
@@ -15,10 +16,11 @@ enum class IfMissing {
   kMake,             // `crawl`.
 };
 
-// Errors say what to do: kNotFound no site there; kAborted another process has
-// it open; kInvalidArgument the configuration is of another site.
+// `clock` must outlive it. Errors say what to do: kNotFound no site there;
+// kAborted another process has it open; kInvalidArgument the configuration is
+// of another site.
 absl::StatusOr<std::unique_ptr<storage::SiteStore>> OpenSite(
-    const ChosenSite& site, IfMissing if_missing = IfMissing::kSayWhatToDo);
+    const ChosenSite& site, IfMissing if_missing, storage::Clock& clock);
 
 storage::SiteStoreSettings StoreSettingsOf(const SiteConfig& config);
 

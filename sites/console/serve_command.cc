@@ -74,15 +74,15 @@ ExitCode Serve(const Flags& flags) {
     return Report(prepared.status());
   }
   PrepareProcess(site->config);
+  storage::Clock& clock = storage::SystemClock();
   absl::StatusOr<std::unique_ptr<storage::SiteStore>> store = nullptr;
   {
     const EndOnSignals end_on_signals;
-    store = OpenSite(*site, IfMissing::kMakeIfHasConfig);
+    store = OpenSite(*site, IfMissing::kMakeIfHasConfig, clock);
   }
   if (!store.ok()) return Report(store.status());
 
   const ServiceManager manager = ServiceManager::FromEnvironment();
-  storage::Clock& clock = storage::SystemClock();
   Log log(site->config.log, STDERR_FILENO, IsJournal(STDERR_FILENO), clock);
   AgentSettings settings;
   settings.config = site->config;

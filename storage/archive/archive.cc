@@ -18,9 +18,11 @@ constexpr size_t kPendingBytes = 256 << 10;
 
 }  // namespace
 
-Archive::Archive(std::filesystem::path folder, ArchiveSettings settings)
+Archive::Archive(std::filesystem::path folder, ArchiveSettings settings,
+                 Clock& clock)
     : folder_(std::move(folder)),
       settings_(std::move(settings)),
+      clock_(clock),
       unchecked_bytes_(kSpaceCheckBytes),
       min_free_(settings_.min_free) {}
 
@@ -117,7 +119,7 @@ absl::Status Archive::CheckSpace(uint64_t more) {
 absl::Status Archive::StartFile() {
   const FileNumber number{
       has_newest_ ? static_cast<uint32_t>(newest_.number) + 1 : 1};
-  const absl::Time now = settings_.clock->Now();
+  const absl::Time now = clock_.Now();
   auto file = std::make_shared<OpenFile>();
   file->number = number;
   file->base = ArchiveBaseName(settings_.prefix, now, number, settings_.site);

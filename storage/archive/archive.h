@@ -64,8 +64,6 @@ struct ArchiveSettings {
   // Fields of the warcinfo record beside software and format: operator,
   // http-header-user-agent, robots, ...
   std::vector<std::pair<std::string, std::string>> info;
-
-  Clock* clock = &SystemClock();
 };
 
 // Where a record is. Kept in the crawl DB.
@@ -121,9 +119,10 @@ class Archive {
   // holds. kFailedPrecondition if the folder cannot be what a crash left of
   // that state (another site's folder, a DB from an old backup): nothing has
   // been changed then. kDataLoss if bytes that the DB points at are gone.
+  // `clock` must outlive it.
   static absl::StatusOr<std::unique_ptr<Archive>> Open(
       std::filesystem::path folder, ArchiveSettings settings,
-      const ArchiveState& committed);
+      const ArchiveState& committed, Clock& clock);
 
   // Leaves the file being written as it is; the next Open() goes on with it.
   ~Archive();
@@ -220,7 +219,7 @@ class Archive {
     Stage stage = Stage::kOpen;
   };
 
-  Archive(std::filesystem::path folder, ArchiveSettings settings);
+  Archive(std::filesystem::path folder, ArchiveSettings settings, Clock& clock);
 
   // archive_open.cc
   struct FileOnDisk;
@@ -273,6 +272,7 @@ class Archive {
 
   const std::filesystem::path folder_;
   const ArchiveSettings settings_;
+  Clock& clock_;
 
   // One finisher or releaser at a time. Taken before mu_.
   Mutex finish_mu_;

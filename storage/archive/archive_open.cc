@@ -37,7 +37,7 @@ absl::Status Strange(std::string_view what) {
 
 absl::StatusOr<std::unique_ptr<Archive>> Archive::Open(
     std::filesystem::path folder, ArchiveSettings settings,
-    const ArchiveState& committed) {
+    const ArchiveState& committed, Clock& clock) {
   absl::Status names = CheckNameParts(settings.prefix, settings.site);
   if (!names.ok()) return names;
   if (settings.file_size == 0 || settings.level < 1 || settings.level > 12) {
@@ -49,7 +49,7 @@ absl::StatusOr<std::unique_ptr<Archive>> Archive::Open(
   if (error) return DiskError(error.value(), "make the folder", folder);
   // Not make_unique: the constructor is private.
   std::unique_ptr<Archive> archive(
-      new Archive(std::move(folder), std::move(settings)));
+      new Archive(std::move(folder), std::move(settings), clock));
   if (absl::Status recovered = archive->Recover(committed); !recovered.ok()) {
     return recovered;
   }

@@ -1,5 +1,5 @@
-// Batches in key order: sorted look-ups touch each block once. Private to this
-// room.
+// Batches in key order: sorted look-ups touch each block once. Functions only;
+// thread-safe.
 #pragma once
 
 #include <algorithm>

@@ -325,7 +325,7 @@ absl::Status RestoreBackup(const std::string& backup,
     // That it opens is a check of the copy, too.
     SiteStoreSettings settings;
     settings.folder = work.string();
-    auto store = SiteStore::Open(settings);
+    auto store = SiteStore::Open(settings, SystemClock());
     if (!store.ok()) {
       fs::remove_all(work, none);
       return store.status();

@@ -32,8 +32,8 @@ class PositionCheck {
  public:
   explicit PositionCheck(Archive& archive) : archive_(archive) {}
 
-  // False if the page breaks I2.
-  bool NoticePosition(std::string_view page, const proto::PageRecord& record) {
+  // Whether the page holds I2; counts it.
+  bool KeepsI2(std::string_view page, const proto::PageRecord& record) {
     if (!record.has_archive()) return true;
     const proto::ArchivePosition& at = record.archive();
     const absl::StatusOr<ArchivedRecord> read =
@@ -76,7 +76,7 @@ class PositionCheck {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SiteStore>> SiteStore::Open(
-    const SiteStoreSettings& settings) {
+    const SiteStoreSettings& settings, Clock& clock) {
   const std::string db_folder = settings.folder + "/crawl_db";
   const std::string archive_folder = settings.folder + "/archive";
   const bool is_new = !std::filesystem::exists(db_folder + "/CURRENT");
@@ -105,7 +105,7 @@ absl::StatusOr<std::unique_ptr<SiteStore>> SiteStore::Open(
       (*crawl_db)->records().archive_state();
   if (!state.ok()) return state.status();
   absl::StatusOr<std::unique_ptr<Archive>> archive =
-      Archive::Open(archive_folder, settings.archive, FromProto(*state));
+      Archive::Open(archive_folder, settings.archive, FromProto(*state), clock);
   if (!archive.ok()) return archive.status();
   return std::unique_ptr<SiteStore>(new SiteStore(
       settings.folder, *std::move(crawl_db), *std::move(archive)));
@@ -148,7 +148,7 @@ absl::StatusOr<std::vector<Check>> SiteStore::Verify(bool full) {
   PositionCheck positions(*archive_);
   absl::StatusOr<std::vector<Check>> checks = crawl_db_->checks().Verify(
       full, [&](std::string_view page, const proto::PageRecord& record) {
-        return positions.NoticePosition(page, record);
+        return positions.KeepsI2(page, record);
       });
   if (!checks.ok()) return checks;
   checks->push_back(positions.Result());

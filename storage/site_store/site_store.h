@@ -39,9 +39,10 @@ struct BackupSize {
 
 class SiteStore {
  public:
-  // Errors are those of CrawlDb::Open and Archive::Open.
+  // Errors are those of CrawlDb::Open and Archive::Open. `clock` must outlive
+  // it.
   static absl::StatusOr<std::unique_ptr<SiteStore>> Open(
-      const SiteStoreSettings& settings);
+      const SiteStoreSettings& settings, Clock& clock);
 
   CrawlDb& crawl_db() { return *crawl_db_; }
   Archive& archive() { return *archive_; }

@@ -38,7 +38,7 @@ class Site {
     storage::SiteStoreSettings settings;
     settings.folder = folder_.path() + "/site";
     settings.create = true;
-    store_ = storage::SiteStore::Open(settings).value();
+    store_ = storage::SiteStore::Open(settings, storage::SystemClock()).value();
     storage::CrawlSample(*store_, 20);
     SiteConfig config;
     config.site.data = settings.folder;

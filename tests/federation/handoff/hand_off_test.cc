@@ -53,8 +53,7 @@ struct TestSite {
     settings.hosts_of_step = 10;
     settings.most_unacknowledged = 3;
     settings.between_walks = between_walks;
-    settings.clock = &clock;
-    hand_off = std::make_unique<HandOff>(settings, *db);
+    hand_off = std::make_unique<HandOff>(settings, *db, clock);
   }
   // A step; true if it is done.
   bool Step(const Map& map) {

@@ -5,11 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <fstream>
 #include <thread>
 
 #include "federation/map/file_map.h"
 #include "federation/map/map_changes.h"
+#include "federation/map/map_keeper.h"
 #include "tests/federation/map/sample_maps.h"
 #include "tests/simulated_clock.h"
 #include "tests/temporary_folder.h"
@@ -30,6 +32,7 @@ class MapHolderTest : public testing::Test {
                     clock_};
   std::vector<std::string> kept_;
   absl::Status keep_status_;
+  std::atomic<bool> stop_ = false;
 };
 
 TEST_F(MapHolderTest, NewerMapsAreKeptBeforeTheyCount) {
@@ -74,7 +77,7 @@ TEST_F(MapHolderTest, WhoWaitsForANewMapIsWoken) {
     clock_.AwaitWaiters(1);
     EXPECT_TRUE(holder_.Offer(WithParis()).ok());
   });
-  EXPECT_EQ(holder_.Await(known, absl::Seconds(20))->map().epoch(), 3);
+  EXPECT_EQ(holder_.Await(known, absl::Seconds(20), stop_)->map().epoch(), 3);
   other.join();
 }
 
@@ -85,39 +88,32 @@ TEST_F(MapHolderTest, WhoWaitsInVainHasTheMapThatItKnew) {
     clock_.AwaitWaiters(1);
     clock_.Advance(absl::Seconds(20));
   });
-  EXPECT_EQ(holder_.Await(known, absl::Seconds(20)), known);
+  EXPECT_EQ(holder_.Await(known, absl::Seconds(20), stop_), known);
   other.join();
 }
 
-TEST(FileMapTest, AFileIsReadAndNeverWritten) {
-  TemporaryFolder folder;
-  const std::string path = folder.path() + "/map.json";
-  SimulatedClock clock;
-  FileMap file(path, clock);
-  EXPECT_TRUE(absl::IsNotFound(file.Get().status()));
-  std::ofstream(path) << MapToText(WithParis());
-  EXPECT_EQ(file.Get()->SerializeAsString(), WithParis().SerializeAsString());
-  const absl::Status refused = file.CompareAndSwap(WithParis(), WithParis());
-  EXPECT_TRUE(absl::IsFailedPrecondition(refused));
-  std::ofstream(path) << "{\"epoch\": \"many\"}";
-  const absl::Status bad = file.Get().status();
-  EXPECT_TRUE(absl::IsInvalidArgument(bad));
-  EXPECT_THAT(std::string(bad.message()), HasSubstr("map.json"));
+TEST_F(MapHolderTest, WhoIsToStopWaitsNoLonger) {
+  std::thread other([&] {
+    clock_.AwaitWaiters(1);
+    stop_ = true;
+    holder_.Wake();
+  });
+  EXPECT_EQ(holder_.Await(nullptr, absl::Hours(1), stop_), nullptr);
+  other.join();
+  EXPECT_EQ(holder_.Await(nullptr, absl::Hours(1), stop_), nullptr);
 }
 
-TEST(FileMapTest, AFileThatChangesIsSeen) {
+TEST(FileMapTest, AFileIsReadAsItIsNow) {
   TemporaryFolder folder;
   const std::string path = folder.path() + "/map.json";
-  std::ofstream(path) << MapToText(Founded());
-  SimulatedClock clock;
-  FileMap file(path, clock);
-  // In vain, but for an hour.
-  const absl::Time before = clock.SteadyNow();
-  EXPECT_EQ(file.Watch(Founded(), absl::Hours(1))->epoch(), 1);
-  EXPECT_EQ(clock.SteadyNow() - before, absl::Hours(1));
-  std::ofstream(path + ".new") << MapToText(WithParis());
-  std::filesystem::rename(path + ".new", path);
-  EXPECT_EQ(file.Watch(Founded(), absl::Seconds(20))->epoch(), 3);
+  EXPECT_TRUE(absl::IsNotFound(ReadMapFile(path).status()));
+  std::ofstream(path) << MapToText(WithParis());
+  EXPECT_EQ(ReadMapFile(path)->SerializeAsString(),
+            WithParis().SerializeAsString());
+  std::ofstream(path) << "{\"epoch\": \"many\"}";
+  const absl::Status bad = ReadMapFile(path).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(bad));
+  EXPECT_THAT(std::string(bad.message()), HasSubstr("map.json"));
 }
 
 // A keeper in memory; another site changes its map first, a few times.
@@ -133,7 +129,6 @@ class BusyKeeper : public MapKeeper {
     map = next;
     return absl::OkStatus();
   }
-  absl::StatusOr<Map> Watch(const Map&, absl::Duration) override { return map; }
 
   Map map = Founded();
   int others_ = 3;

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "federation/map/file_map.h"
 #include "tests/federation/member/test_own_site.h"
 
 namespace gannet::federation {

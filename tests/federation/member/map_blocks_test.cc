@@ -55,5 +55,22 @@ TEST_F(MapBlocksTest, AnUnblockWhileTheSiteWasStoppedIsMadeUpFor) {
   EXPECT_THAT(Blocked(), testing::IsEmpty());
 }
 
+TEST_F(MapBlocksTest, AListIsAppliedOnceAndAgainOnlyIfThatFailed) {
+  const auto apply_twice = [&](const std::string& domain) {
+    map_.add_blocked(domain);
+    const auto view = MapView::Create(map_, "paris").value();
+    blocks_.Apply(view);
+    ASSERT_TRUE(site_.db->blocks().Unblock(domain).ok());
+    blocks_.Apply(view);
+  };
+  apply_twice("a.example");
+  EXPECT_THAT(Blocked(), testing::IsEmpty());
+  map_.clear_blocked();
+  map_.add_blocked("Not.Canonical");
+  apply_twice("b.example");
+  EXPECT_THAT(Blocked(), ElementsAre("b.example"));
+  EXPECT_EQ(site_.noted["block_failed"], 2);
+}
+
 }  // namespace
 }  // namespace gannet::federation

@@ -25,6 +25,19 @@ TEST_F(MembershipTest, TheFirstSiteFoundsAndInvitedOnesJoin) {
   EXPECT_TRUE(lima()->MayBeginRound().ok());
 }
 
+TEST_F(MembershipTest, SitesThatStopWaitForNoTimeToPass) {
+  for (const char* name : {"tokyo", "paris"}) {
+    Add(name, simulated_clock_);
+    ASSERT_TRUE(Becomes([&] {
+      simulated_clock_.Advance(absl::Milliseconds(100));
+      return AllAgree();
+    })) << name;
+  }
+  // Each has a watch, a mover, a beat and a pump.
+  simulated_clock_.AwaitWaiters(8);
+  sites_.clear();  // Ends.
+}
+
 TEST_F(MembershipTest, WhoIsNotInvitedIsToldSo) {
   StartSites(1);
   sites_.push_back(std::make_unique<TestSite>("paris", tokyo().address()));
@@ -100,7 +113,7 @@ TEST_F(MembershipTest, WithoutTheRegistrarOthersGoOnAndTheRoleCanBeAdopted) {
   paris()->OnForeignPages();
   EXPECT_TRUE(Becomes([&] { return Knows(lima(), url); }));
 
-  ASSERT_TRUE(paris()->Adopt().ok());
+  ASSERT_TRUE(paris()->follower().Adopt().ok());
   EXPECT_TRUE(Becomes(
       [&] { return TermNumber(lima()->maps().view()->map().term()) == 2; }));
   EXPECT_TRUE(lima().Invite("oslo").ok());
@@ -140,8 +153,8 @@ TEST_F(MembershipTest, AMemberWhoseRulesHaveChangedSinceBeginsNoRound) {
 TEST_F(MembershipTest, OfTwoThatAdoptAtOnceOneIsTheRegistrarInTheEnd) {
   StartSites(3);
   tokyo().Stop();
-  std::thread other([&] { (void)paris()->Adopt(); });
-  (void)lima()->Adopt();
+  std::thread other([&] { (void)paris()->follower().Adopt(); });
+  (void)lima()->follower().Adopt();
   other.join();
   EXPECT_TRUE(Becomes([&] {
     return IsSame(paris()->maps().view()->map(), lima()->maps().view()->map());
@@ -246,7 +259,7 @@ TEST_F(MembershipTest, WhoIsNotInvitedMayBeToldToAskAtOnce) {
   EXPECT_THAT(paris()->Snapshot().error,
               HasSubstr("the site at " + tokyo().address() + " says: "));
   ASSERT_TRUE(tokyo().Invite("paris").ok());
-  EXPECT_TRUE(paris()->Join().ok());
+  EXPECT_TRUE(paris()->follower().Join("").ok());
   EXPECT_TRUE(paris().IsMember());
   // What it complained about is over, though its next try was far away.
   EXPECT_TRUE(Becomes([&] { return paris()->Snapshot().error.empty(); }));

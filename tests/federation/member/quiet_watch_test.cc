@@ -84,7 +84,7 @@ class QuietWatchTest : public testing::Test {
     clock_.Advance(time);
     if (has_answered) paris_.condition_asked = clock_.SteadyNow();
     clock_.Advance(absl::Milliseconds(1));
-    watch_.Look(view_, {{2, paris_}});
+    watch_.Update(view_, {{2, paris_}});
     return watch_.IsQuiet(view_);
   }
   static NeighbourSnapshot ParisIsIdle() {

@@ -52,7 +52,7 @@ TEST_F(RebirthTest, ARestoredRegistrarDoesNothingByItsOldMap) {
   EXPECT_THAT(std::string(refused.message()), HasSubstr("was restored"));
   // Nobody has told it of the newer map: it has asked.
   EXPECT_EQ(restored.epoch(), paris().epoch());
-  const absl::Status adopted = restored->Adopt().status();
+  const absl::Status adopted = restored->follower().Adopt().status();
   EXPECT_TRUE(absl::IsFailedPrecondition(adopted)) << adopted;
   EXPECT_THAT(std::string(adopted.message()), HasSubstr("was restored"));
   EXPECT_EQ(restored.epoch(), paris().epoch());

@@ -149,6 +149,16 @@ TEST_F(RegistrarFollowerTest, OtherDoorsAreTriedUnlessOneRefuses) {
   EXPECT_THAT(asked_, ElementsAre("door:1"));
 }
 
+TEST_F(RegistrarFollowerTest, ASiteThatStopsAsksAtNoOtherDoor) {
+  Applicant self = site_.own().AsApplicant();
+  self.address = "before.example:7701";
+  ASSERT_TRUE(site_.maps.Offer(MapOf({self})).ok());
+  Start("door:1");
+  AnswerWith(absl::CancelledError("this site stops"));
+  follower_->Step();
+  EXPECT_THAT(asked_, ElementsAre("door:1"));
+}
+
 TEST_F(RegistrarFollowerTest, ARemovedSiteIsRebornOnceUntilItIsLetIn) {
   const Map with = MapOf({site_.own().AsApplicant()});
   const Map without = federation::Remove(with, "paris").value();

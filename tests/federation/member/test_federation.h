@@ -20,6 +20,7 @@
 #include "federation/ownership/ownership.h"
 #include "storage/url/canonical.h"
 #include "storage/url/filter.h"
+#include "tests/simulated_clock.h"
 #include "tests/temporary_folder.h"
 
 namespace gannet::federation {
@@ -104,7 +105,7 @@ class TestSite {
       return db_->checks().Verify(full);
     };
     auto member = Membership::Start(std::move(settings), *db_, canonicaliser_,
-                                    *filter_, storage::SystemClock());
+                                    *filter_, *clock);
     ASSERT_TRUE(member.ok()) << member.status();
     member_ = *std::move(member);
   }
@@ -124,8 +125,8 @@ class TestSite {
     const auto view = member_->maps().view();
     return view != nullptr && view->self() != nullptr;
   }
-  absl::Status Change(const Membership::MapChange& change) {
-    return member_->Change(change).status();
+  absl::Status Change(const MapChange& change) {
+    return member_->follower().Change(change).status();
   }
   absl::Status Invite(const std::string& other) {
     return Change(
@@ -140,6 +141,7 @@ class TestSite {
 
   proto::MapRules rules;
   Connect connect;
+  storage::Clock* clock = &storage::SystemClock();
 
  private:
   void Open(const proto::SiteIdentity& identity) {
@@ -170,12 +172,14 @@ class FederationTest : public testing::Test {
       ASSERT_TRUE(Becomes([&] { return AllAgree(); })) << names[i];
     }
   }
-  TestSite& Add(const std::string& name) {
+  TestSite& Add(const std::string& name,
+                storage::Clock& clock = storage::SystemClock()) {
     const std::string join = sites_.empty() ? "" : sites_[0]->address();
     if (!sites_.empty()) {
       EXPECT_TRUE(sites_[0]->Invite(name).ok());
     }
     sites_.push_back(std::make_unique<TestSite>(name, join));
+    sites_.back()->clock = &clock;
     sites_.back()->Start();
     return *sites_.back();
   }
@@ -207,6 +211,7 @@ class FederationTest : public testing::Test {
     return site.db().records().GetPage(KeyOf(url)).ok();
   }
 
+  SimulatedClock simulated_clock_;  // For sites that are added with it.
   std::vector<std::unique_ptr<TestSite>> sites_;
 };
 

@@ -32,7 +32,7 @@ class CommitterTest : public testing::Test {
     storage::SiteStoreSettings settings;
     settings.folder = folder_.path();
     settings.create = true;
-    store_ = storage::SiteStore::Open(settings).value();
+    store_ = storage::SiteStore::Open(settings, storage::SystemClock()).value();
   }
 
   // A round with ten pages to fetch.

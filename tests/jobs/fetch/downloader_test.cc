@@ -198,7 +198,7 @@ class TunnelTest : public testing::Test {
   // How many certificates may vouch for servers.
   int Trusted() {
     SSL_CTX* const context = SSL_CTX_new(TLS_client_method());
-    TlsTrust::For(file_)->SetUp(context, 443);
+    TlsTrust::For(file_)->SetUp(context, 443, absl::UnixEpoch());
     const int count = sk_X509_OBJECT_num(
         X509_STORE_get0_objects(SSL_CTX_get_cert_store(context)));
     SSL_CTX_free(context);

@@ -34,7 +34,7 @@ class FetcherTest : public testing::Test {
     storage::SiteStoreSettings settings;
     settings.folder = folder_.path();
     settings.create = true;
-    store_ = storage::SiteStore::Open(settings).value();
+    store_ = storage::SiteStore::Open(settings, storage::SystemClock()).value();
     settings_.delay = absl::Seconds(1);
     // Each host has an address of its own, unless a test says otherwise.
     script_.resolve = [this](std::string_view name) -> Addresses {
@@ -174,8 +174,11 @@ TEST_F(FetcherTest, ACrawlDelayIsObeyedUpToItsCap) {
              "http://slowest.host/1", "http://rude.example/1",
              "http://rude.example/2"});
   ASSERT_TRUE(Run().ok());
-  EXPECT_THAT(Pauses("slow.example"), Each(absl::Seconds(7)));
-  EXPECT_THAT(Pauses("rude.example"), Each(settings_.max_crawl_delay));
+  // After the rules, and between the pages.
+  const absl::Duration slow = absl::Seconds(7), cap = settings_.max_crawl_delay;
+  EXPECT_THAT(Pauses("slow.example"), ElementsAre(slow, slow));
+  EXPECT_THAT(Pauses("slowest.host"), ElementsAre(slow));
+  EXPECT_THAT(Pauses("rude.example"), ElementsAre(cap, cap));
 }
 
 TEST_F(FetcherTest, WhatTheRulesForbidIsNotAskedForAndNotLeftInTheRound) {

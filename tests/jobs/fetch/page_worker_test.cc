@@ -19,7 +19,7 @@ class PageWorkerTest : public testing::Test {
     storage::SiteStoreSettings store;
     store.folder = folder_.path();
     store.create = true;
-    store_ = storage::SiteStore::Open(store).value();
+    store_ = storage::SiteStore::Open(store, storage::SystemClock()).value();
     filter_ = storage::UrlFilter::Create({}, canonicaliser_).value();
     settings_.canonicaliser = &canonicaliser_;
     settings_.filter = filter_.get();

@@ -82,7 +82,7 @@ void FakeCrawl::Open() {
   storage::SiteStoreSettings store;
   store.folder = folder_.path();
   store.create = true;
-  store_ = storage::SiteStore::Open(store).value();
+  store_ = storage::SiteStore::Open(store, storage::SystemClock()).value();
 }
 
 void FakeCrawl::Reopen() {

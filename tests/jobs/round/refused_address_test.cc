@@ -121,7 +121,7 @@ class RefusedAddressTest : public testing::Test {
     storage::SiteStoreSettings store;
     store.folder = folder_.path();
     store.create = true;
-    store_ = storage::SiteStore::Open(store).value();
+    store_ = storage::SiteStore::Open(store, storage::SystemClock()).value();
     filter_ = storage::UrlFilter::Create({}, canonicaliser_).value();
     FetchSettings& fetch = settings_.fetch.fetch;
     fetch.delay = absl::Milliseconds(1);

@@ -27,7 +27,7 @@ class RemovedAfter : public FederationPart {
   RemovedAfter(const fake_web::Server& server, size_t requests)
       : server_(server), requests_(requests) {}
 
-  FederationNow Now() override {
+  FederationNow Snapshot() override {
     FederationNow now;
     now.map = IsOut() ? after_ : before_;
     const bool is_in = now.map->self() != nullptr;

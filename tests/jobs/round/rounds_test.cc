@@ -120,6 +120,38 @@ TEST(RoundsTest, TimeHeldBackIsSeenWhileItPassesAndIsCountedOnce) {
   EXPECT_EQ(crawl.store().crawl_db().round().journal().counts().released(), 0);
 }
 
+// The machine's clock is set back all the time.
+class SetBackClock : public storage::Clock {
+ public:
+  absl::Time Now() const override {
+    return began_ - 10 * (clock_.SteadyNow() - began_);
+  }
+  absl::Time SteadyNow() const override { return clock_.SteadyNow(); }
+  void WaitUntil(storage::Condition& changed, storage::Mutex* mu,
+                 absl::Time until) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+    clock_.WaitUntil(changed, mu, until);
+  }
+  void SleepFor(absl::Duration time) override { clock_.SleepFor(time); }
+
+ private:
+  storage::Clock& clock_ = storage::SystemClock();
+  const absl::Time began_ = clock_.SteadyNow();
+};
+
+TEST(RoundsTest, ARoundTakesItsTimeAlsoWhenTheMachinesClockIsSetBack) {
+  FakeCrawl crawl({.hosts = 2, .pages = 4});
+  ASSERT_TRUE(crawl.InjectSeeds().ok());
+  SetBackClock clock;
+  Rounds rounds(crawl.settings(), &crawl.store(), clock);
+  ASSERT_TRUE(rounds.RunMany(1, absl::ZeroDuration(), crawl.stop).ok());
+  const RunSummary summary = rounds.summary();
+  EXPECT_EQ(summary.rounds, 1);
+  EXPECT_GT(summary.counts.completed(), 0);
+  EXPECT_GT(summary.elapsed, absl::ZeroDuration());
+  EXPECT_GT(summary.phase_seconds.at("fetch"), 0);
+  EXPECT_GT(summary.phase_seconds.at("update"), 0);
+}
+
 TEST(RoundsTest, RoundsThatOnlyGiveTheirPagesBackEndWithWhatToLookAt) {
   FakeCrawl crawl({.hosts = 2, .pages = 4});
   ASSERT_TRUE(crawl.InjectSeeds().ok());

@@ -30,7 +30,7 @@ federation::Map MapOfThree() {
 // A federation that lets this site crawl everything.
 class ThreeSites : public FederationPart {
  public:
-  FederationNow Now() override {
+  FederationNow Snapshot() override {
     FederationNow now;
     now.map = map_;
     now.may_crawl = [](std::string_view) { return true; };

@@ -111,7 +111,7 @@ class BigRequestsTest : public testing::Test {
     storage::SiteStoreSettings settings;
     settings.folder = folder_.path() + "/site";
     settings.create = true;
-    store_ = storage::SiteStore::Open(settings).value();
+    store_ = storage::SiteStore::Open(settings, storage::SystemClock()).value();
     storage::CrawlSample(*store_, 20);
     proto::SiteIdentity identity;
     identity.set_name("tokyo");

@@ -130,7 +130,8 @@ bool IsFedOnlyWhenAlive() {
   storage::SiteStoreSettings store_settings;
   store_settings.folder = folder.path() + "/site";
   store_settings.create = true;
-  auto store = storage::SiteStore::Open(store_settings).value();
+  auto store =
+      storage::SiteStore::Open(store_settings, storage::SystemClock()).value();
   const auto url = storage::Url::Parse("http://a.example/").value();
   if (!store->crawl_db()
            .incoming()

@@ -104,7 +104,7 @@ void Make(const std::string& folder) {
   SiteStoreSettings settings;
   settings.folder = folder;
   settings.create = true;
-  auto opened = SiteStore::Open(settings);
+  auto opened = SiteStore::Open(settings, SystemClock());
   Must(opened.status());
   SiteStore& store = **opened;
   CrawlDb& db = store.crawl_db();

@@ -6,7 +6,8 @@ int main(int argc, char** argv) {
   gannet::storage::SiteStoreSettings settings;
   settings.folder = argv[1];
   settings.create = true;
-  auto store = gannet::storage::SiteStore::Open(settings);
+  auto store = gannet::storage::SiteStore::Open(settings,
+                                                gannet::storage::SystemClock());
   if (!store.ok()) return 1;
   gannet::storage::CrawlSample(**store, 20);
 }

@@ -43,7 +43,7 @@ std::unique_ptr<Archive> NewArchive(const TemporaryFolder& folder,
   settings.file_size = 64 << 20;
   const std::string name = std::to_string(++archives);
   return Archive::Open(std::filesystem::path(folder.path()) / name, settings,
-                       {})
+                       {}, SystemClock())
       .value();
 }
 

@@ -61,7 +61,8 @@ TEST(ArchiveFullDiskTest, WritingStopsWithAClearErrorAndGoesOnWithSpace) {
   TestFolder folder;
   WithSmallDisk(folder.path(), 1 << 20, [&folder] {
     auto archive =
-        Archive::Open(folder.path() / "a", TestSettings(), {}).value();
+        Archive::Open(folder.path() / "a", TestSettings(), {}, TestClock())
+            .value();
     const std::filesystem::path filler = folder.path() / "filler";
     std::vector<Position> positions;
     for (uint32_t i = 0; i < 10; ++i) {
@@ -88,7 +89,8 @@ TEST(ArchiveFullDiskTest, WritingStopsWithAClearErrorAndGoesOnWithSpace) {
     ASSERT_TRUE(after.ok()) << after.status();
     EXPECT_GT(after->files[0].length, before.files[0].length);
     archive =
-        Archive::Open(folder.path() / "a", TestSettings(), *after).value();
+        Archive::Open(folder.path() / "a", TestSettings(), *after, TestClock())
+            .value();
     for (uint32_t i = 0; i < positions.size(); ++i) {
       ExpectPage(*archive, positions[i], i < 10 ? i : 100 + i);
     }
@@ -98,7 +100,8 @@ TEST(ArchiveFullDiskTest, WritingStopsWithAClearErrorAndGoesOnWithSpace) {
 TEST(ArchiveFullDiskTest, HalfAGroupIsTakenBack) {
   TestFolder folder;
   WithSmallDisk(folder.path(), 1 << 20, [&folder] {
-    auto archive = Archive::Open(folder.path(), TestSettings(), {}).value();
+    auto archive =
+        Archive::Open(folder.path(), TestSettings(), {}, TestClock()).value();
     const Position a = AppendPage(*archive, 1).value();
     const ArchiveState state = archive->Sync().value();
     // Too large to wait in memory: it is written at once, and fails halfway.
@@ -119,7 +122,8 @@ TEST(ArchiveFullDiskTest, FileThatCannotBeFinishedIsFinishedLater) {
     TestFolder* const disk = &folder;
     ArchiveSettings settings = TestSettings();
     settings.cdxj_memory = 1000;  // The sorter then writes to the full disk.
-    auto archive = Archive::Open(folder.path(), settings, {}).value();
+    auto archive =
+        Archive::Open(folder.path(), settings, {}, TestClock()).value();
     const std::filesystem::path filler = folder.path() / "filler";
     const Position a = AppendPage(*archive, 1).value();
     const ArchiveState first = archive->Sync().value();

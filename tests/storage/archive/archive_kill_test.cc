@@ -86,7 +86,7 @@ Batch ParseLine(const std::string& line) {
 
 [[noreturn]] void Write(const std::filesystem::path& folder,
                         const ArchiveState& state, uint32_t seed, int db) {
-  auto archive = Archive::Open(folder, KillSettings(), state);
+  auto archive = Archive::Open(folder, KillSettings(), state, TestClock());
   if (!archive.ok()) {
     std::fprintf(stderr, "%s\n", archive.status().ToString().c_str());
     _exit(1);
@@ -182,7 +182,8 @@ TEST(ArchiveKillTest, WhatTheDbKnowsSurvivesAnyKill) {
       state = batch.state;
       ++batches;
     }
-    auto archive = Archive::Open(folder.path(), KillSettings(), state);
+    auto archive =
+        Archive::Open(folder.path(), KillSettings(), state, TestClock());
     ASSERT_TRUE(archive.ok()) << archive.status();
     if (!state.files.empty()) {
       EXPECT_EQ((*archive)->Sync().value().files.back(), state.files.back());

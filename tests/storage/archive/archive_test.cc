@@ -36,7 +36,8 @@ class ArchiveTest : public testing::Test {
   void OpenArchive(const ArchiveState& state = {},
                    uint64_t file_size = 1 << 30) {
     archive_ = nullptr;
-    auto opened = Archive::Open(folder_.path(), TestSettings(file_size), state);
+    auto opened = Archive::Open(folder_.path(), TestSettings(file_size), state,
+                                TestClock());
     ASSERT_TRUE(opened.ok()) << opened.status();
     archive_ = *std::move(opened);
   }
@@ -71,7 +72,8 @@ class ArchiveTest : public testing::Test {
 
   absl::Status OpenStatus(const ArchiveState& state) {
     archive_ = nullptr;
-    return Archive::Open(folder_.path(), TestSettings(), state).status();
+    return Archive::Open(folder_.path(), TestSettings(), state, TestClock())
+        .status();
   }
 
   TestFolder folder_;
@@ -534,7 +536,7 @@ TEST_F(ArchiveTest, WrongPositionIsDataLoss) {
 TEST_F(ArchiveTest, LittleFreeSpaceStopsWritingBeforeTheDiskIsFull) {
   ArchiveSettings settings = TestSettings();
   settings.min_free = uint64_t{1} << 60;
-  archive_ = Archive::Open(folder_.path(), settings, {}).value();
+  archive_ = Archive::Open(folder_.path(), settings, {}, TestClock()).value();
   const SamplePage page = MakeSamplePage(1);
   const absl::Status status =
       archive_->Append(RecordsOf(page, TestTime())).status();
@@ -546,7 +548,9 @@ TEST_F(ArchiveTest, BadSettingsAreRefused) {
   for (const char* prefix : {"", "a-b", "a/b", "../x"}) {
     ArchiveSettings settings = TestSettings();
     settings.prefix = prefix;
-    EXPECT_EQ(Archive::Open(folder_.path(), settings, {}).status().code(),
+    EXPECT_EQ(Archive::Open(folder_.path(), settings, {}, TestClock())
+                  .status()
+                  .code(),
               absl::StatusCode::kInvalidArgument);
   }
 }

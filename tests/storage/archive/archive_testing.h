@@ -50,13 +50,16 @@ inline void WriteBytes(const std::filesystem::path& path,
 
 inline absl::Time TestTime() { return absl::FromUnixSeconds(1769903999); }
 
+inline SimulatedClock& TestClock() {
+  static SimulatedClock clock(TestTime());
+  return clock;
+}
+
 inline ArchiveSettings TestSettings(uint64_t file_size = 1 << 30) {
   ArchiveSettings settings;
   settings.prefix = "TEST";
   settings.site = "new-york";
   settings.file_size = file_size;
-  static SimulatedClock clock(TestTime());
-  settings.clock = &clock;
   return settings;
 }
 

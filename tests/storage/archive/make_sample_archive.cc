@@ -25,8 +25,7 @@ void Make(const char* folder) {
   settings.cdxj_memory = 4000;
   settings.info = {{"operator", "somebody\r\nWARC-Type: evil"}};
   SimulatedClock clock(date);
-  settings.clock = &clock;
-  auto archive = Archive::Open(folder, settings, {});
+  auto archive = Archive::Open(folder, settings, {}, clock);
   Check(archive.status());
   for (uint32_t seed = 0; seed < 60; ++seed) {
     const SamplePage page = MakeSamplePage(seed, 1000 * (seed % 12));

@@ -22,7 +22,7 @@ std::unique_ptr<SiteStore> Open(const std::string& folder,
   settings.folder = folder;
   settings.create = true;
   settings.archive.file_size = file_size;
-  auto store = SiteStore::Open(settings);
+  auto store = SiteStore::Open(settings, SystemClock());
   EXPECT_TRUE(store.ok()) << store.status();
   return store.ok() ? *std::move(store) : nullptr;
 }

@@ -23,7 +23,7 @@ std::unique_ptr<SiteStore> OpenStore(const std::string& folder) {
   settings.create = true;
   settings.write_buffer_bytes = 1 << 20;
   settings.archive.file_size = 64 << 10;  // Many files begin and end.
-  auto store = SiteStore::Open(settings);
+  auto store = SiteStore::Open(settings, SystemClock());
   if (store.ok()) return *std::move(store);
   fmt::print(stderr, "{}\n", store.status().ToString());
   abort();

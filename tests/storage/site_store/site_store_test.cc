@@ -23,7 +23,7 @@ class SiteStoreTest : public testing::Test {
     SiteStoreSettings settings;
     settings.folder = folder_.path();
     settings.create = true;
-    auto store = SiteStore::Open(settings);
+    auto store = SiteStore::Open(settings, SystemClock());
     EXPECT_TRUE(store.ok()) << store.status();
     return *std::move(store);
   }
@@ -54,7 +54,7 @@ class SiteStoreTest : public testing::Test {
 TEST_F(SiteStoreTest, ASiteIsMadeInAFolderOnlyIfAskedFor) {
   SiteStoreSettings settings;
   settings.folder = folder_.path();
-  const auto store = SiteStore::Open(settings);
+  const auto store = SiteStore::Open(settings, SystemClock());
   EXPECT_EQ(store.status().code(), absl::StatusCode::kNotFound);
   EXPECT_TRUE(fs::is_empty(folder_.path()));
 }
