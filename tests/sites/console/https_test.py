@@ -171,6 +171,14 @@ class BusyMachine(FakeWebTest):
         self.assertEqual((done["failed"], done["failures"]), (0, {}))
         return done, error
 
+    def wait_until_it_fetches(self, crawl: subprocess.Popen) -> None:
+        """A process that is stopped as it begins is late for nothing."""
+        def size() -> int:
+            return sum(file.stat().st_size for file in (self.folder / "site/archive").glob("*.open"))
+        before = size()
+        while crawl.poll() is None and size() <= before:
+            time.sleep(0.01)
+
     def test_no_page_fails_because_the_process_got_no_time(self):
         web = self.serve("--hosts", "60", "--pages", "1500", "--https", "0.5", "--latency", "100ms")
         # All time limits are shorter than the time for which the process is stopped.
@@ -178,7 +186,7 @@ class BusyMachine(FakeWebTest):
                              "min_speed_time: 1s, retries: 0")
         crawl = self.crawl(web)
         for _ in range(3):
-            time.sleep(0.4)
+            self.wait_until_it_fetches(crawl)
             if crawl.poll() is None:
                 crawl.send_signal(signal.SIGSTOP)
                 time.sleep(1.5)
