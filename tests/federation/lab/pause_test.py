@@ -3,7 +3,7 @@
 import time
 
 from commands_lab import CommandsTest, main
-from federation_lab import Lab, differences
+from federation_lab import SLOW, Lab, differences
 
 
 class Pause(CommandsTest):
@@ -40,7 +40,7 @@ class Pause(CommandsTest):
 
     def test_a_round_that_runs_ends_first(self) -> None:
         # Each site's first rounds have all pages, so they last for seconds.
-        lab = self.lab(["tokyo", "zurich"], delay="300ms")
+        lab = self.lab(["tokyo", "zurich"], delay=f"{300 * SLOW}ms")
         lab.inject(list(lab.web.truth()))
         self.wait_all(lab, lambda site: site.status()["phase"] == "fetch", "rounds to run")
         lab.first.run("federation", "pause")
