@@ -214,6 +214,6 @@ if [ "$sites" -gt 1 ]; then
 fi
 echo "== crawling it, from $seed (Ctrl-C stops safely)"
 settings_for_fake_web >"$data/site.yaml"
-"$gannet" crawl "$seed" --data "$data"
+"$gannet" crawl "$seed" --scope any --data "$data"
 show_results "$seed"
 show_truth it

@@ -36,6 +36,7 @@ std::optional<std::string> KeyHere(const storage::Canonicaliser& canonicaliser,
 // What this site's own rules make of a URL.
 struct Judged {
   bool is_accepted = false;
+  std::optional<uint32_t> max_depth;  // `nullopt`: out of scope.
   // Only where it differs from the key that came, which is rare.
   std::optional<storage::PageKey> page;
 };
@@ -44,8 +45,11 @@ struct Judged {
 class Judge {
  public:
   Judge(const storage::Canonicaliser& canonicaliser,
-        const storage::UrlFilter& filter)
-      : canonicaliser_(canonicaliser), filter_(filter) {}
+        const storage::UrlFilter& filter,
+        std::shared_ptr<const storage::Scope> scope)
+      : canonicaliser_(canonicaliser),
+        filter_(filter),
+        scope_(std::move(scope)) {}
 
   Judged operator()(const storage::Url& as_it_came) {
     url_ = as_it_came;
@@ -53,6 +57,7 @@ class Judge {
     judged.is_accepted =
         canonicaliser_.Canonicalise(url_) == storage::UrlOutcome::kOk &&
         filter_.Judge(url_) == storage::UrlVerdict::kAllowed;
+    judged.max_depth = scope_->MaxDepth(url_);
     if (judged.is_accepted && url_.href() != as_it_came.href()) {
       judged.page = storage::PageKeyOf(url_);
     }
@@ -62,6 +67,7 @@ class Judge {
  private:
   const storage::Canonicaliser& canonicaliser_;
   const storage::UrlFilter& filter_;
+  const std::shared_ptr<const storage::Scope> scope_;
   storage::Url url_;
 };
 
@@ -181,7 +187,7 @@ absl::StatusOr<storage::Delivery> BatchReceiver::Unpack(
   std::vector<Judged> judged;
   if (!batch.urls().empty() ||
       (batch.moved().empty() && batch.complete_for() == 0)) {
-    Judge judge(canonicaliser_, filter_);
+    Judge judge(canonicaliser_, filter_, crawl_db_.scopes().scope());
     urls = DecodeBatch(
         batch.urls(), settings_.limits,
         [&](const storage::Url& url) { judged.push_back(judge(url)); });
@@ -198,7 +204,9 @@ absl::StatusOr<storage::Delivery> BatchReceiver::Unpack(
   delivery.mine.reserve(urls->size());
   for (size_t i = 0; i < urls->size(); ++i) {
     FoundUrl& found = (*urls)[i];
-    if (!judged[i].is_accepted) {
+    const auto& max_depth = judged[i].max_depth;
+    if (!judged[i].is_accepted || !max_depth.has_value() ||
+        found.depth > *max_depth) {
       dropped.cash += found.cash;
       ++dropped.urls;
       continue;

@@ -112,6 +112,7 @@ absl::StatusOr<Map> FoundFederation(const Applicant& first, uint64_t federation,
   MapPlacement& placement = *map.mutable_placement();
   Apply(settings, placement);
   if (absl::Status s = CheckPlacementSettings(placement); !s.ok()) return s;
+  if (absl::Status s = CheckScope(first.rules); !s.ok()) return s;
   map.set_version(kMapVersion);
   map.set_federation(federation);
   map.set_term(1);
@@ -264,10 +265,46 @@ absl::StatusOr<Map> SetRules(const Map& map, const proto::MapRules& rules) {
     return absl::FailedPreconditionError(
         "what a channel is cannot be changed: everything would have to move");
   }
-  if (absl::Status s = CheckNothingMoves(map); !s.ok()) return s;
+  proto::MapRules but_for_scope = rules;
+  *but_for_scope.mutable_scope() = map.rules().scope();
+  if (!IsSame(map.rules(), but_for_scope)) {
+    if (absl::Status s = CheckNothingMoves(map); !s.ok()) return s;
+  }
+  if (absl::Status s = CheckScope(rules); !s.ok()) return s;
   Map next = Next(map);
   *next.mutable_rules() = rules;
   return next;
+}
+
+absl::Status EditScope(const ScopeEdit& edit, proto::MapRules& rules) {
+  auto& scope = *rules.mutable_scope();
+  const auto drop = [&](const auto& matches) {
+    const auto end = std::remove_if(scope.begin(), scope.end(), matches);
+    const bool some = end != scope.end();
+    scope.erase(end, scope.end());
+    return some;
+  };
+  for (const std::string& name : edit.forget) {
+    if (!drop([&](const auto& rule) { return rule.name() == name; })) {
+      return absl::NotFoundError(fmt::format(
+          "the federation's scope has no seed or name '{:.200}'", name));
+    }
+  }
+  // Kinds of one group exclude each other: of a seed, or the same list.
+  const auto group = [](proto::ScopeRule::Kind kind) {
+    return kind == proto::ScopeRule::ALLOW || kind == proto::ScopeRule::DENY
+               ? kind
+               : proto::ScopeRule::ANY;
+  };
+  for (const storage::ScopeRule& put : edit.put) {
+    const proto::ScopeRule message = storage::ToMessage(put);
+    drop([&](const auto& rule) {
+      return rule.name() == message.name() &&
+             group(rule.kind()) == group(message.kind());
+    });
+    *scope.Add() = message;
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Map> FinishHandOff(const Map& map) {

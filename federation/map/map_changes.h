@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "federation/map/map_check.h"
 #include "proto/federation.pb.h"
+#include "storage/crawl_db/scopes.h"
 
 namespace gannet::federation {
 
@@ -51,6 +52,14 @@ absl::StatusOr<Map> Remove(const Map& map, std::string_view name);
 absl::StatusOr<Map> Switch(const Map& map, const PlacementSettings& settings);
 // What all sites must do alike; not what a channel is.
 absl::StatusOr<Map> SetRules(const Map& map, const proto::MapRules& rules);
+// What a federation crawls. A seed has one rule; one that is put takes its
+// place, as does one for an allowed or denied name.
+struct ScopeEdit {
+  std::vector<storage::ScopeRule> put;
+  std::vector<std::string> forget;  // Seeds and names.
+};
+// The scope of `rules`, edited. kNotFound: there is none to forget.
+absl::Status EditScope(const ScopeEdit& edit, proto::MapRules& rules);
 absl::StatusOr<Map> SetCapacity(const Map& map, std::string_view name,
                                 uint32_t capacity);
 // Every site has said that its part is done: those that left are taken out.

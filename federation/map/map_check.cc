@@ -9,6 +9,8 @@
 #include <string>
 #include <tuple>
 
+#include "storage/crawl_db/scopes.h"
+
 namespace gannet::federation {
 
 using proto::MapPlacement;
@@ -197,6 +199,22 @@ absl::Status CheckRules(const MapRules& federations, const MapRules& sites) {
   return absl::OkStatus();
 }
 
+absl::Status CheckScope(const MapRules& rules) {
+  if (rules.scope_size() > kMostScopeRules) {
+    return absl::InvalidArgumentError(fmt::format(
+        "the scope has {} rules, and a map has room for {}: fewer seeds with a "
+        "scope of their own, or --allow for whole domains",
+        rules.scope_size(), kMostScopeRules));
+  }
+  storage::Scope scope;
+  for (const proto::ScopeRule& message : rules.scope()) {
+    const auto rule = storage::FromMessage(message);
+    if (!rule.ok()) return rule.status();
+    if (absl::Status s = scope.Add(*rule); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckMap(const Map& map) {
   if (map.version() != kMapVersion) {
     return absl::InvalidArgumentError(
@@ -229,6 +247,7 @@ absl::Status CheckMap(const Map& map) {
       !proto::ExchangeMode_IsValid(map.rules().exchange())) {
     return absl::InvalidArgumentError("a rule has an unknown value");
   }
+  if (absl::Status s = CheckScope(map.rules()); !s.ok()) return s;
   if (map.blocked_size() > kMostBlocked) {
     return absl::InvalidArgumentError(
         "more blocked domains than a map can have");

@@ -16,6 +16,7 @@ using Map = proto::FederationMap;
 // Bounds on what a map may hold: what is beyond is a mistake or a forgery.
 inline constexpr uint32_t kMapVersion = 1;
 inline constexpr int kMostSites = 10'000;
+inline constexpr int kMostScopeRules = 10'000;
 inline constexpr int kMostBlocked = 1'000'000;
 // Changes are rare. Together these fit into one number: see Stamp().
 inline constexpr uint64_t kLastEpoch = (uint64_t{1} << 24) - 1;
@@ -54,6 +55,7 @@ absl::Status CheckPeerAddress(std::string_view address);
 // kInvalidArgument names the rule that differs, and both values.
 absl::Status CheckRules(const proto::MapRules& federations,
                         const proto::MapRules& sites);
+absl::Status CheckScope(const proto::MapRules& rules);
 // Of a site that has joined, or wants to.
 absl::Status CheckJoinedSite(const proto::MapSite& site);
 // Kind and virtual nodes; the shares are CheckMap()'s.

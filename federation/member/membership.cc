@@ -44,6 +44,7 @@ Membership::Membership(MembershipSettings settings, storage::CrawlDb& crawl_db,
       service_(own_, answers_, neighbours_, receiver_,
                MapIsAFile() ? nullptr : &registrar_),
       blocks_(crawl_db, settings_.note),
+      scope_(crawl_db, settings_.note),
       quiet_([this] { return answers_.OwnCondition(); }, clock) {
   const auto is_handed_off = [this](const MapView& view) {
     return hand_off_.progress().handed_off >= PlacedStamp(view.map()) &&
@@ -123,6 +124,7 @@ void Membership::Watch() {
         applied = view;
       }
       blocks_.Apply(view);
+      scope_.Apply(view);
       quiet_.Update(view, neighbours_.Snapshots());
     }
     (void)maps_.Await(view, kWatchEvery, is_ending_);

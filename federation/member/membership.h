@@ -23,6 +23,7 @@
 #include "federation/handoff/hand_off.h"
 #include "federation/member/map_blocks.h"
 #include "federation/member/map_follower.h"
+#include "federation/member/map_scope.h"
 #include "federation/member/mover.h"
 #include "federation/member/neighbours.h"
 #include "federation/member/own_site.h"
@@ -136,6 +137,7 @@ class Membership {
   Questions questions_;
   PeerService service_;
   MapBlocks blocks_;
+  MapScope scope_;
   QuietWatch quiet_;
   std::unique_ptr<MapFollower> follower_;
   std::unique_ptr<PeerServer> server_;

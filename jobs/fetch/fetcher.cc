@@ -48,6 +48,7 @@ Fetcher::Fetcher(FetchSettings settings, size_t sites, storage::Clock& clock,
       committer_(committer),
       deliver_(std::move(deliver)),
       address_check_(settings_.allow_private, settings_.allowed_addresses),
+      scope_(crawl_db_->scopes().scope()),
       turns_(AddressDelay(settings_, sites)),
       pace_(settings_.connections),
       random_(seed),
@@ -76,6 +77,7 @@ absl::Status Fetcher::LoadFetchList() {
       if (!record.has_value()) continue;  // Forgotten meanwhile.
       PageTask task;
       task.page = std::move((*pages)[i]);
+      task.depth = record->depth();
       task.redirects = record->redirects();
       if (record->state() != proto::NEW) {
         task.earlier = std::make_unique<proto::PageRecord>(*std::move(record));

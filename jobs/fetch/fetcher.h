@@ -41,6 +41,8 @@
 #include "jobs/fetch/turns.h"
 #include "storage/clock.h"
 #include "storage/crawl_db/crawl_db.h"
+#include "storage/url/filter.h"
+#include "storage/url/scope.h"
 
 namespace gannet::jobs {
 
@@ -81,6 +83,10 @@ struct FetchSettings {
   size_t max_undelivered_bytes = 256 << 20;
   // Memory for the rules of all hosts that are being asked; further hosts wait.
   size_t rules_memory = 128 << 20;
+  // What known pages are judged by once more before they are asked for, for it
+  // may have changed since they were found. Null: by their scope only.
+  const storage::UrlFilter* filter = nullptr;
+
   // If so many hosts in a row cannot be reached, the cause is this machine.
   int unreachable_to_stop = 100;
   // When a stop is asked for, requests under way get so long to end.
@@ -157,6 +163,11 @@ class Fetcher {
   uint32_t HostOf(std::string_view name, storage::HostKey key);
   absl::Status Load(HostState& host);
   void Advance(uint32_t index);
+  // Why the page is not asked for any more; `nullopt`: it is.
+  std::optional<std::string_view> Unwanted(const PageTask& task,
+                                           const storage::Url& url) const;
+  // Completes the first page of the host without asking for it.
+  void BlockFirst(HostState& state, std::string_view reason, absl::Time until);
   void WantTurn(uint32_t index);
   void Resolve(uint32_t index);
   void ResolveAgain(absl::Time now);
@@ -200,6 +211,9 @@ class Fetcher {
   Committer* const committer_;
   const Deliver deliver_;
   const AddressCheck address_check_;
+
+  // As the round began: a wider one finds more pages anyway.
+  const std::shared_ptr<const storage::Scope> scope_;
 
   Turns turns_;
   ConnectionPace pace_;

@@ -9,6 +9,12 @@
 #include "storage/url/surt.h"
 
 namespace gannet::jobs {
+namespace {
+
+// A page that scope or filters turn away is judged again after this time.
+constexpr absl::Duration kUnwantedRest = absl::Hours(24 * 30);
+
+}  // namespace
 
 uint32_t Fetcher::HostOf(std::string_view name, storage::HostKey key) {
   const auto [it, is_new] =
@@ -117,13 +123,13 @@ void Fetcher::Advance(uint32_t index) {
         storage::UrlFromSurt(storage::SurtOf(task.page.bytes)).value_or(""),
         nullptr, url);
     const absl::Time now = clock_.Now();
+    if (const auto reason = Unwanted(task, url)) {
+      BlockFirst(state, *reason, now + kUnwantedRest);
+      continue;
+    }
     if (HasTooManyOrigins(state, url)) {
-      ++undelivered_;
-      committer_->Complete(
-          PageWorker::Blocked(task, "too many ports of one host", now,
-                              now + settings_.robots_lifetime));
-      state.pages.pop_front();
-      --pages_left_;
+      BlockFirst(state, "too many ports of one host",
+                 now + settings_.robots_lifetime);
       continue;
     }
     OriginRules& origin = RulesFor(state, url);
@@ -140,11 +146,7 @@ void Fetcher::Advance(uint32_t index) {
     const RobotsRules::Verdict verdict =
         origin.rules.Judge(url.path_and_query());
     if (verdict.allowed) break;
-    ++undelivered_;  // Counted off when its group is written, as any page.
-    committer_->Complete(
-        PageWorker::Blocked(task, verdict.rule, now, origin.expires));
-    state.pages.pop_front();
-    --pages_left_;
+    BlockFirst(state, verdict.rule, origin.expires);
   }
   CountRules(state);
   if (state.pages.empty() && state.quests.empty()) return Retire(state);
@@ -154,6 +156,27 @@ void Fetcher::Advance(uint32_t index) {
   } else {
     Resolve(index);
   }
+}
+
+std::optional<std::string_view> Fetcher::Unwanted(
+    const PageTask& task, const storage::Url& url) const {
+  storage::UrlVerdict verdict = settings_.filter == nullptr
+                                    ? storage::UrlVerdict::kAllowed
+                                    : settings_.filter->Judge(url);
+  if (verdict == storage::UrlVerdict::kAllowed) {
+    verdict = scope_->Judge(url, task.depth);
+  }
+  if (verdict == storage::UrlVerdict::kAllowed) return std::nullopt;
+  return storage::UrlVerdictName(verdict);
+}
+
+void Fetcher::BlockFirst(HostState& state, std::string_view reason,
+                         absl::Time until) {
+  ++undelivered_;  // Counted off when its group is written, as any page.
+  committer_->Complete(
+      PageWorker::Blocked(state.pages.front(), reason, clock_.Now(), until));
+  state.pages.pop_front();
+  --pages_left_;
 }
 
 void Fetcher::WantTurn(uint32_t index) {

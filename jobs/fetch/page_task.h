@@ -13,6 +13,7 @@ namespace gannet::jobs {
 
 struct PageTask {
   storage::PageKey page;
+  uint32_t depth = 0;      // Links from the nearest seed.
   uint32_t redirects = 0;  // In a row, that led here.
   // Of a page that was asked for before; null for a new one, as most are.
   std::unique_ptr<proto::PageRecord> earlier;

@@ -19,6 +19,9 @@ std::string Validator(std::string_view value) {
   return value.size() <= kMaxValidatorBytes ? std::string(value) : "";
 }
 
+// Of what the page links to.
+uint32_t LinkDepth(const Answer& answer) { return answer.task.depth + 1; }
+
 // What every visit writes into the page's record, whatever its outcome.
 storage::Completion Visited(const Answer& answer) {
   storage::Completion completion;
@@ -65,6 +68,12 @@ storage::Completion PageWorker::Blocked(const PageTask& task,
   completion.outcome.set_http_status(0);
   completion.ready = until;
   return completion;
+}
+
+bool PageWorker::IsWanted(const storage::Url& url, const storage::Scope& scope,
+                          uint32_t depth) const {
+  return settings_.filter->Judge(url) == storage::UrlVerdict::kAllowed &&
+         scope.Judge(url, depth) == storage::UrlVerdict::kAllowed;
 }
 
 absl::StatusOr<storage::Completion> PageWorker::Complete(Answer answer) {
@@ -135,8 +144,7 @@ void PageWorker::Follow(const Answer& answer, const std::string& location,
     return;
   }
   LookAgain(answer.ended, settings_.recrawl_interval, "moved", completion);
-  if (target == answer.url ||
-      settings_.filter->Judge(target) != storage::UrlVerdict::kAllowed) {
+  if (target == answer.url || !IsWanted(target, *Scope(), answer.task.depth)) {
     return;  // No target: the root gets the cash.
   }
   completion.outlinks.push_back(storage::PageKeyOf(target));
@@ -154,12 +162,13 @@ absl::Status PageWorker::KeepUnchanged(const Answer& answer,
   // A released file, or one that cannot be read, costs the links and no more:
   // the next change of the page brings them back.
   if (urls.ok()) {
+    const std::shared_ptr<const storage::Scope> scope = Scope();
     storage::Url target;
     for (const std::string& url : *urls) {
       if (settings_.canonicaliser->Canonicalise(url, nullptr, target) ==
               storage::UrlOutcome::kOk &&
-          settings_.filter->Judge(target) == storage::UrlVerdict::kAllowed &&
-          !(target == answer.url)) {
+          !(target == answer.url) &&
+          IsWanted(target, *scope, LinkDepth(answer))) {
         completion.outlinks.push_back(storage::PageKeyOf(target));
       }
     }
@@ -180,8 +189,8 @@ absl::Status PageWorker::Read(const Answer& answer,
                               storage::Completion& completion) {
   const Response& response = answer.response;
   const storage::HttpHead head = storage::SplitHttpResponse(response.head);
-  const ParsedPage& page =
-      parser_.Parse(answer.url, head.fields, response.body);
+  const ParsedPage& page = parser_.Parse(answer.url, head.fields, response.body,
+                                         *Scope(), LinkDepth(answer));
   if (page.kind == ParsedPage::Kind::kTooLarge) {
     Fail(answer, kind::kDecodedTooLarge, "too large when decoded",
          /*try_again=*/false, {}, completion);

@@ -51,6 +51,12 @@ class PageWorker {
                                      absl::Time until);
 
  private:
+  // As it is now: seeds may come while the round runs.
+  std::shared_ptr<const storage::Scope> Scope() const {
+    return store_->crawl_db().scopes().scope();
+  }
+  bool IsWanted(const storage::Url& url, const storage::Scope& scope,
+                uint32_t depth) const;
   absl::Status Read(const Answer& answer, storage::Completion& completion);
   void Follow(const Answer& answer, const std::string& location,
               storage::Completion& completion);

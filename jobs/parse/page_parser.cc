@@ -44,7 +44,9 @@ bool PageParser::IsHtml(std::string_view body) const {
 
 const ParsedPage& PageParser::Parse(const storage::Url& url,
                                     std::string_view fields,
-                                    std::string_view body) {
+                                    std::string_view body,
+                                    const storage::Scope& scope,
+                                    uint32_t depth) {
   Clear();
   ReadResponseFields(fields, settings_.agent, fields_);
   page_.media_type = fields_.media_type;
@@ -76,7 +78,7 @@ const ParsedPage& PageParser::Parse(const storage::Url& url,
     page_.title = facts_.title;
     page_.noindex |= facts_.noindex;
     page_.nofollow |= facts_.nofollow;
-    AddLinks(url);
+    AddLinks(url, {scope, depth});
   }
   page_.outlink_urls.resize(links_);
   return page_;
@@ -93,7 +95,7 @@ void PageParser::ReadFacts(std::string_view html) {
   }
 }
 
-void PageParser::AddLinks(const storage::Url& url) {
+void PageParser::AddLinks(const storage::Url& url, const Wanted& wanted) {
   // A base that is no http(s) URL is as if not there: browsers say so of data:
   // and javascript:, and of other schemes nothing useful would come.
   const bool has_base =
@@ -114,13 +116,13 @@ void PageParser::AddLinks(const storage::Url& url) {
     } else if (!has_base && !link.href.empty() && link.href[0] == '#') {
       ++page_.counts.same_page;  // Every other link of a manual is such a one.
     } else {
-      AddLink(link, url, base);
+      AddLink(link, url, base, wanted);
     }
   }
 }
 
 void PageParser::AddLink(const HtmlLink& link, const storage::Url& url,
-                         const storage::Url& base) {
+                         const storage::Url& base, const Wanted& wanted) {
   const UrlOutcome outcome =
       canonicaliser_->Canonicalise(link.href, &base, link_);
   if (outcome != UrlOutcome::kOk) {
@@ -136,7 +138,10 @@ void PageParser::AddLink(const HtmlLink& link, const storage::Url& url,
     ++page_.counts.repeated;
     return;
   }
-  const UrlVerdict verdict = filter_->Judge(link_);
+  UrlVerdict verdict = filter_->Judge(link_);
+  if (verdict == UrlVerdict::kAllowed) {
+    verdict = wanted.scope.Judge(link_, wanted.depth);
+  }
   if (verdict != UrlVerdict::kAllowed) {
     ++page_.counts.by_verdict[static_cast<size_t>(verdict)];
     return;

@@ -27,6 +27,7 @@
 #include "storage/crawl_db/keys.h"
 #include "storage/url/canonical.h"
 #include "storage/url/filter.h"
+#include "storage/url/scope.h"
 #include "storage/url/url.h"
 
 namespace gannet::jobs {
@@ -99,18 +100,24 @@ class PageParser {
   PageParser& operator=(const PageParser&) = delete;
 
   // `fields`: header lines of the response as received. `body`: as on the wire,
-  // content-encoded, but not chunked. The page is valid until the next call.
+  // content-encoded, but not chunked. `depth`: of the links. The page is valid
+  // until the next call.
   // REQUIRES: `url` is canonical.
   const ParsedPage& Parse(const storage::Url& url, std::string_view fields,
-                          std::string_view body);
+                          std::string_view body,
+                          const storage::Scope& scope = {}, uint32_t depth = 0);
 
  private:
+  struct Wanted {
+    const storage::Scope& scope;
+    uint32_t depth;
+  };
   void Clear();
   bool IsHtml(std::string_view body) const;
   void ReadFacts(std::string_view html);
-  void AddLinks(const storage::Url& url);
+  void AddLinks(const storage::Url& url, const Wanted& wanted);
   void AddLink(const HtmlLink& link, const storage::Url& url,
-               const storage::Url& base);
+               const storage::Url& base, const Wanted& wanted);
   bool Follows(const HtmlLink& link) const;
 
   const ParseSettings settings_;

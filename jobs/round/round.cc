@@ -8,10 +8,13 @@
 
 #include "jobs/fetch/tls_trust.h"
 #include "jobs/round/report.h"
+#include "storage/url/surt.h"
 
 namespace gannet::jobs {
 namespace {
 
+// A wait longer than this is told.
+constexpr absl::Duration kWaitToTell = absl::Seconds(5);
 constexpr absl::Duration kLookForStop = absl::Milliseconds(100);
 // Prevents a busy loop when something is due but cannot be taken.
 constexpr absl::Duration kLeastWait = absl::Milliseconds(20);
@@ -62,6 +65,12 @@ void AddSince(const proto::RoundCounts& then, const proto::RoundCounts& now,
   counts.blocked += now.blocked() - then.blocked();
   counts.released += now.released() - then.released();
   for (const auto& [kind, pages] : now.failures()) sum.failures[kind] += pages;
+  for (const auto& [kind, page] : now.failed_page()) {
+    if (sum.failures[kind] == 0 || sum.failed_url.contains(kind)) continue;
+    if (auto url = storage::UrlFromSurt(storage::SurtOf(page)); url.ok()) {
+      sum.failed_url[kind] = *std::move(url);
+    }
+  }
   for (const auto& [kind, pages] : then.failures()) {
     sum.failures[kind] -= pages;
   }
@@ -88,13 +97,20 @@ absl::StatusOr<bool> Rounds::RunOne(const std::atomic<bool>& stop) {
     {
       storage::MutexLock lock(&mu_);
       may_begin_ = now.may_begin;
+      if (may_begin_.ok() && PagesToGo() == 0) {
+        may_begin_ = absl::FailedPreconditionError(fmt::format(
+            "all of the {} pages that crawl.max_pages allows are fetched",
+            settings_.max_pages));
+      }
     }
-    if (!now.may_begin.ok()) return false;
+    if (!now.may_begin.ok() || PagesToGo() == 0) return false;
     absl::StatusOr<bool> has_work = HasWork(db, GenerateNow(now), clock_.Now());
     if (!has_work.ok() || !*has_work) return has_work;
     if (absl::Status status = CheckSpace(); !status.ok()) return status;
     if (absl::Status s = db.round().Open(clock_.Now()); !s.ok()) return s;
   }
+  const absl::Duration time_limit =
+      std::min(settings_.time_limit, run_ends_ - clock_.SteadyNow());
   {
     storage::MutexLock lock(&mu_);
     counts_before_ = db.round().journal().counts();
@@ -102,11 +118,10 @@ absl::StatusOr<bool> Rounds::RunOne(const std::atomic<bool>& stop) {
     held_back_ = absl::Microseconds(counts_before_.held_back_us());
     is_running_ = true;
     round_started_ = clock_.Now();
-    deadline_ = round_started_ + settings_.time_limit;
+    deadline_ = round_started_ + time_limit;
   }
   GiveNotice();
-  const absl::Status status =
-      Finish(clock_.SteadyNow() + settings_.time_limit, stop);
+  const absl::Status status = Finish(clock_.SteadyNow() + time_limit, stop);
   if (status.ok()) return true;
   (void)LeavePhase();  // `status` says enough.
   const proto::RoundJournal journal = db.round().journal();
@@ -184,12 +199,21 @@ FederationNow Rounds::LookAtFederation() const {
   return none;
 }
 
+int64_t Rounds::PagesToGo() const {
+  const auto width = static_cast<int64_t>(settings_.generate.width);
+  if (settings_.max_pages == 0) return width;
+  const int64_t fetched =
+      store_->crawl_db().totals().pages_by_state[proto::FETCHED];
+  return std::clamp<int64_t>(settings_.max_pages - fetched, 0, width);
+}
+
 bool Rounds::IsOut() const {
   return settings_.federation != nullptr && settings_.federation->IsOut();
 }
 
 GenerateSettings Rounds::GenerateNow(const FederationNow& now) const {
   GenerateSettings generate = settings_.generate;
+  generate.width = static_cast<size_t>(PagesToGo());
   generate.map = now.map;
   generate.may_crawl = now.may_crawl;
   return generate;
@@ -273,11 +297,17 @@ absl::Status Rounds::CheckProgress() const {
 absl::Status Rounds::RunMany(std::optional<int64_t> most, absl::Duration wait,
                              const std::atomic<bool>& stop) {
   const absl::Time started = clock_.SteadyNow();
+  run_ends_ = started + settings_.max_time;
   absl::Status status;
+  RunEnd end = RunEnd::kRounds;
   fruitless_ = 0;
   while (!most.has_value() || summary().rounds < *most) {
     if (stop) {
       status = absl::CancelledError("stopped between rounds");
+      break;
+    }
+    if (clock_.SteadyNow() >= run_ends_) {
+      end = RunEnd::kTime;
       break;
     }
     absl::StatusOr<bool> done = RunOne(stop);
@@ -286,10 +316,13 @@ absl::Status Rounds::RunMany(std::optional<int64_t> most, absl::Duration wait,
       break;
     }
     if (*done) {
-      status = CheckProgress();
+      // The last round of a limited run may have had too little time.
+      if (clock_.SteadyNow() < run_ends_) status = CheckProgress();
       if (status.ok()) continue;
       break;
     }
+    end = PagesToGo() == 0 ? RunEnd::kPages : RunEnd::kNothingLeft;
+    if (end == RunEnd::kPages) break;
     // Nothing to do now; perhaps soon.
     absl::StatusOr<std::optional<absl::Time>> due =
         store_->crawl_db().frontier().NextDue();
@@ -298,12 +331,15 @@ absl::Status Rounds::RunMany(std::optional<int64_t> most, absl::Duration wait,
       break;
     }
     if (!due->has_value() || **due > clock_.Now() + wait) break;
+    if (settings_.on_wait && **due > clock_.Now() + kWaitToTell) {
+      settings_.on_wait(**due);
+    }
     const absl::Time until = std::max(**due, clock_.Now() + kLeastWait);
     {
       storage::MutexLock lock(&mu_);
       waiting_until_ = until;
     }
-    while (!stop && clock_.Now() < until) {
+    while (!stop && clock_.Now() < until && clock_.SteadyNow() < run_ends_) {
       clock_.SleepFor(std::min(kLookForStop, until - clock_.Now()));
     }
     storage::MutexLock lock(&mu_);
@@ -311,6 +347,7 @@ absl::Status Rounds::RunMany(std::optional<int64_t> most, absl::Duration wait,
   }
   storage::MutexLock lock(&mu_);
   summary_.elapsed = clock_.SteadyNow() - started;
+  if (status.ok()) summary_.end = end;
   return status;
 }
 

@@ -31,26 +31,39 @@ struct RoundSettings {
   UpdateSettings update;
   // A round ends then, whatever slow hosts have left.
   absl::Duration time_limit = absl::Minutes(30);
+  // With so many pages fetched in all no round begins, and none fetches more;
+  // 0: no limit.
+  int64_t max_pages = 0;
+  // RunMany() ends after this time, at the end of the round that runs, which
+  // gives back what it has not fetched by then.
+  absl::Duration max_time = absl::InfiniteDuration();
   // No new round with less free space than this where the data are.
   uint64_t min_free = 0;
   std::string data_folder;
   // Called as a round begins with what the operator should know, if anything.
   std::function<void(const std::string& notice)> notice;
+  // Called as RunMany() begins to wait until then for what is due.
+  std::function<void(absl::Time until)> on_wait;
   // Null: the site is in no federation. Must outlive the rounds.
   FederationPart* federation = nullptr;
 };
+
+// Why RunMany() ended, if it was neither stopped nor failed.
+enum class RunEnd { kNothingLeft, kRounds, kPages, kTime };
 
 // What one run did in all its rounds, also in one that another run began or
 // will end: what `gannet crawl --json` prints.
 struct RunSummary {
   int64_t rounds = 0;  // That it ended.
   OutcomeCounts counts;
-  std::map<std::string, int64_t> failures;  // Of the failed, by kind.
+  std::map<std::string, int64_t> failures;        // Of the failed, by kind.
+  std::map<std::string, std::string> failed_url;  // One of each kind.
   int64_t bytes = 0;
   // New connections were held back for so long: this machine was too busy, or
   // had no sockets for more.
   absl::Duration held_back;
   absl::Duration elapsed;
+  std::optional<RunEnd> end;
   std::map<std::string, double> phase_seconds;
 };
 
@@ -65,8 +78,9 @@ class Rounds {
   // stays open. kResourceExhausted: the disk is full, or nearly so.
   absl::StatusOr<bool> RunOne(const std::atomic<bool>& stop);
 
-  // Runs rounds until `most` are done (nothing: no limit) or nothing is left:
-  // no page to fetch, and none that becomes ready within `wait`.
+  // Runs rounds until `most` are done (nothing: no limit), a limit of the
+  // settings is reached, or nothing is left: no page to fetch, and none that
+  // becomes ready within `wait`.
   // kFailedPrecondition: with these settings rounds do nothing but give their
   // pages back.
   absl::Status RunMany(std::optional<int64_t> most, absl::Duration wait,
@@ -94,6 +108,8 @@ class Rounds {
   ProgressView view() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
+  // Until settings_.max_pages are fetched; at most the width.
+  int64_t PagesToGo() const;
   absl::Status CheckSpace() const;
   void GiveNotice() const;
   // The settings of the phases, with what the federation says today.
@@ -114,6 +130,7 @@ class Rounds {
   storage::Clock& clock_;
   FetchPhase fetch_;
   UpdateView update_view_;
+  absl::Time run_ends_ = absl::InfiniteFuture();  // Steady.
   bool was_resumed_ = false;
   int fruitless_ = 0;  // Rounds in a row, the last one included.
 

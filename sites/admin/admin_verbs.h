@@ -23,6 +23,7 @@ enum class Deadline { kShort, kNone };
 #define GANNET_ADMIN_VERBS(ASK, LISTEN)                                                    \
   ASK(GetStatus, GetStatusRequest, Status, kReads, kShort)                                 \
   LISTEN(WatchStatus, WatchStatusRequest, Status, kReads)                                  \
+  ASK(GetLater, GetLaterRequest, Later, kReads, kShort)                                    \
   ASK(ListRounds, ListRoundsRequest, RoundReports, kReads, kShort)                         \
   ASK(ListHosts, ListHostsRequest, Hosts, kReads, kNone)                                   \
   ASK(GetFrontier, GetFrontierRequest, Frontier, kReads, kShort)                           \
@@ -34,6 +35,7 @@ enum class Deadline { kShort, kNone };
   ASK(GetConfiguration, GetConfigurationRequest, Configuration, kReads, kShort)            \
   ASK(Verify, VerifyRequest, Verification, kReads, kNone)                                  \
   ASK(Inject, InjectRequest, Injected, kChanges, kShort)                                   \
+  ASK(ChangeScope, ScopeRequest, ScopeRules, kChanges, kShort)                             \
   ASK(Block, BlockRequest, BlockChange, kChanges, kNone)                                   \
   ASK(ListBlocked, ListBlockedRequest, BlockedDomains, kReads, kShort)                     \
   ASK(Forget, ForgetRequest, Forgotten, kChanges, kShort)                                  \

@@ -46,6 +46,10 @@ class LocalAdmin : public Admin {
   // Parts of Block(), with the others of the federation.
   absl::Status TellOthersToBlock(const std::string& domain);
   absl::StatusOr<int64_t> Unblock(const std::string& domain);
+  // In a federation the scope is a rule of the map.
+  bool ScopeIsOfMap() const;
+  absl::StatusOr<std::optional<storage::ScopeRule>> RuleOf(
+      const admin::InjectRequest::Seed& seed, std::string_view url);
 
   const std::string config_file_;
   storage::SiteStore& store_;

@@ -137,7 +137,7 @@ absl::Status LocalAdmin::GetPageBody(const admin::GetPageRequest& request,
 absl::Status LocalAdmin::CheckUrl(const admin::CheckUrlRequest& request,
                                   admin::UrlCheck& reply) {
   const absl::StatusOr<storage::Url> url =
-      JudgeUrl(*config(), request.url(), reply);
+      JudgeUrl(*config(), *db().scopes().scope(), request.url(), reply);
   if (!url.ok()) return url.status();
   const storage::PageKey key = storage::PageKeyOf(*url);
   reply.set_blocked(db().blocks().IsBlocked(key));

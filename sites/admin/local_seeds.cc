@@ -4,6 +4,7 @@
 #include "sites/admin/local_admin.h"
 #include "sites/admin/names.h"
 #include "sites/admin/seed_judge.h"
+#include "sites/admin/seed_scopes.h"
 #include "sites/admin/utf8.h"
 #include "storage/url/domain.h"
 
@@ -13,6 +14,13 @@ namespace {
 constexpr int kMostSeeds = 10'000;
 // A file of another kind would fill the screen.
 constexpr int kMostNamed = 20;
+constexpr int kMostRulesShown = 1000;
+
+absl::Status ScopeOfMap() {
+  return absl::FailedPreconditionError(
+      "in a federation the scope is a rule of the map, the same for all sites: "
+      "'gannet federation switch --rules' changes it (--help tells how)");
+}
 
 // A name such as co.uk, of which an operator may expect more than he gets.
 bool IsSuffix(const std::string& domain) {
@@ -32,25 +40,103 @@ absl::Status LocalAdmin::Inject(const admin::InjectRequest& request,
   }
   const absl::StatusOr<SeedJudge> judge = SeedJudge::Create(*config());
   if (!judge.ok()) return judge.status();
-  std::vector<storage::PageKey> seeds;
-  for (const admin::InjectRequest::Seed& seed : request.seeds()) {
-    absl::StatusOr<storage::PageKey> key = judge->Judge(seed.url());
-    if (key.ok()) {
-      seeds.push_back(*std::move(key));
-      continue;
-    }
+  const auto say = [&](const admin::InjectRequest::Seed& seed,
+                       const std::string& why) {
     reply.set_bad(reply.bad() + 1);
-    if (reply.bad_seeds_size() >= kMostNamed) continue;
+    if (reply.bad_seeds_size() >= kMostNamed) return;
     admin::Injected::BadSeed& bad = *reply.add_bad_seeds();
     bad.set_where(seed.where());
-    bad.set_why(Utf8(std::string(key.status().message())));
+    bad.set_why(Utf8(why));
+  };
+  std::vector<std::pair<const admin::InjectRequest::Seed*, storage::Url>> good;
+  std::vector<storage::ScopeRule> rules;
+  for (const admin::InjectRequest::Seed& seed : request.seeds()) {
+    absl::StatusOr<storage::Url> url = judge->Judge(seed.url());
+    absl::StatusOr<std::optional<storage::ScopeRule>> rule = std::nullopt;
+    if (url.ok()) {
+      rule = RuleOf(seed, url->href());
+    } else {
+      rule = url.status();
+    }
+    if (!rule.ok()) {
+      say(seed, std::string(rule.status().message()));
+      continue;
+    }
+    good.emplace_back(&seed, *std::move(url));
+    if (rule->has_value()) rules.push_back(**std::move(rule));
   }
+  if (!ScopeIsOfMap()) {
+    if (absl::Status s = db().scopes().Put(rules); !s.ok()) return s;
+  }
+  const auto scope = db().scopes().scope();
+  std::vector<storage::PageKey> seeds;
+  for (const auto& [seed, url] : good) {
+    if (scope->Judge(url, 0) == storage::UrlVerdict::kAllowed) {
+      seeds.push_back(storage::PageKeyOf(url));
+    } else {
+      say(*seed, fmt::format("{} is out of the scope ({})", url.href(),
+                             scope->Words()));
+    }
+  }
+  reply.set_scope(Utf8(scope->Words()));
   const auto counts = db().incoming().Inject(seeds, clock_.Now());
   if (!counts.ok()) return counts.status();
   reply.set_added(counts->added);
   reply.set_known(counts->known);
   reply.set_blocked(counts->blocked);
   if (FederationControl* federation = federation_) federation->OnInjected();
+  return absl::OkStatus();
+}
+
+bool LocalAdmin::ScopeIsOfMap() const {
+  return config()->federation.map != MapSource::kNone;
+}
+
+absl::StatusOr<std::optional<storage::ScopeRule>> LocalAdmin::RuleOf(
+    const admin::InjectRequest::Seed& seed, std::string_view url) {
+  std::optional<uint32_t> max_depth;
+  if (seed.has_max_depth()) max_depth = seed.max_depth();
+  if (ScopeIsOfMap() && (!seed.scope().empty() || max_depth.has_value())) {
+    return ScopeOfMap();
+  }
+  return SeedRule(*config(), db().scopes().scope()->HasSeeds(), url,
+                  seed.scope(), max_depth);
+}
+
+absl::Status LocalAdmin::ChangeScope(const admin::ScopeRequest& request,
+                                     admin::ScopeRules& reply) {
+  using Kind = storage::ScopeRule::Kind;
+  std::optional<uint32_t> max_depth;
+  if (request.has_max_depth()) max_depth = request.max_depth();
+  std::vector<storage::ScopeRule> rules;
+  for (const auto& [kind, names] : {std::pair(Kind::kAllow, &request.allow()),
+                                    std::pair(Kind::kDeny, &request.deny())}) {
+    for (const std::string& name : *names) {
+      auto rule =
+          NameRule(kind, name, kind == Kind::kAllow ? max_depth : std::nullopt);
+      if (!rule.ok()) return rule.status();
+      rules.push_back(*std::move(rule));
+    }
+  }
+  if (ScopeIsOfMap() && (!rules.empty() || request.forget_size() > 0)) {
+    return ScopeOfMap();
+  }
+  for (const std::string& name : request.forget()) {
+    if (absl::Status s = db().scopes().Remove(name); !s.ok()) return s;
+  }
+  if (absl::Status s = db().scopes().Put(rules); !s.ok()) return s;
+  const auto all = db().scopes().Rules();
+  if (!all.ok()) return all.status();
+  reply.set_words(Utf8(db().scopes().scope()->Words()));
+  reply.set_all_rules(static_cast<int64_t>(all->size()));
+  reply.set_is_of_federation(ScopeIsOfMap());
+  for (const storage::ScopeRule& rule : *all) {
+    if (reply.rules_size() == kMostRulesShown) break;
+    admin::ScopeRules::Rule& shown = *reply.add_rules();
+    shown.set_kind(std::string(storage::ScopeKindName(rule.kind)));
+    shown.set_name(rule.name);
+    if (rule.max_depth.has_value()) shown.set_max_depth(*rule.max_depth);
+  }
   return absl::OkStatus();
 }
 

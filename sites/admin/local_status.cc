@@ -7,11 +7,14 @@
 #include "sites/admin/local_admin.h"
 #include "sites/admin/message_times.h"
 #include "sites/admin/names.h"
+#include "sites/admin/utf8.h"
 #include "storage/crawl_db/score.h"
 
 namespace gannet::sites {
 namespace {
 
+// Pages of the schedule that are looked at: some 100 ms.
+constexpr size_t kMostLater = 20'000;
 constexpr uint32_t kMostReports = 100'000;
 // A sample costs as many neighbouring rows and look-ups: some 20 ms.
 constexpr size_t kFrontierSample = 2'000;
@@ -63,6 +66,7 @@ absl::Status LocalAdmin::GetStatus(const admin::GetStatusRequest&,
   reply.mutable_archive()->set_files(size.files);
   reply.mutable_archive()->set_bytes(size.bytes);
   reply.set_blocked_domains(static_cast<int64_t>(blocked->size()));
+  reply.set_scope(Utf8(db().scopes().scope()->Words()));
   std::error_code none;
   const auto space = std::filesystem::space(config()->site.data, none);
   if (!none) reply.set_free_bytes(space.available);
@@ -78,6 +82,24 @@ absl::Status LocalAdmin::WatchStatus(const admin::WatchStatusRequest&,
   admin::Status status;
   if (absl::Status s = GetStatus({}, status); !s.ok()) return s;
   (void)sink(status);
+  return absl::OkStatus();
+}
+
+absl::Status LocalAdmin::GetLater(const admin::GetLaterRequest&,
+                                  admin::Later& reply) {
+  const auto later = db().frontier().CountLater(kMostLater);
+  if (!later.ok()) return later.status();
+  reply.set_retries(later->retries);
+  if (later->next_retry.has_value()) {
+    *reply.mutable_next_retry() = ToMessage(*later->next_retry);
+  }
+  reply.set_resting_hosts(later->resting_hosts);
+  if (later->resting_hosts > 0) {
+    *reply.mutable_next_rest_end() = ToMessage(*later->next_rest_end);
+    *reply.mutable_last_rest_end() = ToMessage(*later->last_rest_end);
+    reply.set_last_host(Utf8(HostOfKey(later->last_host.bytes)));
+  }
+  reply.set_is_counted(later->is_counted);
   return absl::OkStatus();
 }
 

@@ -18,7 +18,7 @@ absl::StatusOr<SeedJudge> SeedJudge::Create(const SiteConfig& config) {
   return SeedJudge(*std::move(canonicaliser), *std::move(filter));
 }
 
-absl::StatusOr<storage::PageKey> SeedJudge::Judge(std::string_view text) const {
+absl::StatusOr<storage::Url> SeedJudge::Judge(std::string_view text) const {
   storage::Url url;
   const storage::UrlOutcome outcome =
       canonicaliser_.Canonicalise(text, nullptr, url);
@@ -34,7 +34,7 @@ absl::StatusOr<storage::PageKey> SeedJudge::Judge(std::string_view text) const {
                     std::string_view(url.href()).substr(0, kMostShown),
                     storage::UrlVerdictName(verdict)));
   }
-  return storage::PageKeyOf(url);
+  return url;
 }
 
 }  // namespace gannet::sites

@@ -1,5 +1,5 @@
-// SeedJudge says whether a line may be a seed: canonical form and filters of
-// the site. Thread-safe.
+// SeedJudge says whether a line may be a seed, and gives its canonical form:
+// filters of the site, not its scope, which the seed may widen. Thread-safe.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,6 @@
 
 #include "absl/status/statusor.h"
 #include "sites/config/site_config.h"
-#include "storage/crawl_db/keys.h"
 #include "storage/url/canonical.h"
 #include "storage/url/filter.h"
 
@@ -18,7 +17,7 @@ class SeedJudge {
   static absl::StatusOr<SeedJudge> Create(const SiteConfig& config);
 
   // kInvalidArgument says why it is none.
-  absl::StatusOr<storage::PageKey> Judge(std::string_view text) const;
+  absl::StatusOr<storage::Url> Judge(std::string_view text) const;
 
  private:
   SeedJudge(storage::Canonicaliser canonicaliser,

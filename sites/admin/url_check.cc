@@ -46,6 +46,12 @@ std::string Explain(storage::UrlVerdict verdict, const UrlsSection& urls) {
       return "urls.deny.regexes has it";
     case UrlVerdict::kNotAllowed:
       return "there are lists in urls.allow, and it is on none";
+    case UrlVerdict::kOutOfScope:
+      return "no seed's scope has it; 'gannet scope' shows them";
+    case UrlVerdict::kTooFar:
+      return "too many links from the seeds";
+    case UrlVerdict::kScopeDenies:
+      return "the scope denies it; 'gannet scope' shows how";
   }
   return "";
 }
@@ -53,13 +59,16 @@ std::string Explain(storage::UrlVerdict verdict, const UrlsSection& urls) {
 }  // namespace
 
 absl::StatusOr<storage::Url> JudgeUrl(const SiteConfig& config,
+                                      const storage::Scope& scope,
                                       std::string_view text,
                                       admin::UrlCheck& check) {
   absl::StatusOr<storage::Url> url = CanonicalUrl(config, text);
   if (!url.ok()) return url.status();
   const auto filter = storage::UrlFilter::Create(FilterRulesOf(config));
   if (!filter.ok()) return filter.status();
-  const storage::UrlVerdict verdict = (*filter)->Judge(*url);
+  storage::UrlVerdict verdict = (*filter)->Judge(*url);
+  // How far it is from a seed is known of known pages only.
+  if (verdict == storage::UrlVerdict::kAllowed) verdict = scope.Judge(*url, 0);
   check.set_url(std::string(url->href()));
   check.set_key(storage::SurtKey(*url));
   check.set_host(std::string(url->host()));

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "proto/admin.pb.h"
 #include "sites/config/site_config.h"
+#include "storage/url/scope.h"
 #include "storage/url/url.h"
 
 namespace gannet::sites {
@@ -14,6 +15,7 @@ namespace gannet::sites {
 // Fills all of `check` but what only a site knows. Returns the canonical URL;
 // kInvalidArgument if it is none.
 absl::StatusOr<storage::Url> JudgeUrl(const SiteConfig& config,
+                                      const storage::Scope& scope,
                                       std::string_view text,
                                       admin::UrlCheck& check);
 

@@ -139,6 +139,7 @@ absl::Status Resend::Walk(const federation::MapHolder& maps, const List& list,
     return status.ok();
   };
   const federation::LostPages lost(list, maps.view());
+  const auto scope = store_.crawl_db().scopes().scope();
   storage::Url from, url;
   absl::Status walked = store_.archive().ForEachOutlinks(
       [&](const storage::PageLinks& links) {
@@ -151,7 +152,8 @@ absl::Status Resend::Walk(const federation::MapHolder& maps, const List& list,
         for (const std::string& link : links.links) {
           if (canonicaliser_.Canonicalise(link, &from, url) !=
                   storage::UrlOutcome::kOk ||
-              filter_.Judge(url) != storage::UrlVerdict::kAllowed) {
+              filter_.Judge(url) != storage::UrlVerdict::kAllowed ||
+              scope->Judge(url, kDepth) != storage::UrlVerdict::kAllowed) {
             continue;
           }
           storage::PageKey page = storage::PageKeyOf(url);

@@ -1,5 +1,7 @@
 #include "sites/agent/round_messages.h"
 
+#include <array>
+
 #include "sites/admin/message_times.h"
 #include "sites/admin/names.h"
 
@@ -55,13 +57,21 @@ jobs::RunSummary Since(const jobs::RunSummary& then,
 }
 
 admin::RunCounts CountsMessage(const jobs::RunSummary& summary) {
+  static constexpr std::array<const char*, 4> kEnds = {"nothing_left", "rounds",
+                                                       "pages", "time"};
   admin::RunCounts message;
+  if (summary.end.has_value()) {
+    message.set_end(kEnds[static_cast<size_t>(*summary.end)]);
+  }
   message.set_rounds(summary.rounds);
   *message.mutable_outcomes() = OutcomesMessage(summary.counts);
   message.set_bytes(summary.bytes);
   message.set_held_back_seconds(absl::ToDoubleSeconds(summary.held_back));
   for (const auto& [kind, pages] : summary.failures) {
     if (pages > 0) (*message.mutable_failures())[kind] = pages;
+  }
+  for (const auto& [kind, url] : summary.failed_url) {
+    (*message.mutable_failed_url())[kind] = url;
   }
   message.set_seconds(absl::ToDoubleSeconds(summary.elapsed));
   for (const auto& [phase, seconds] : summary.phase_seconds) {

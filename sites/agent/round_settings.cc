@@ -167,6 +167,7 @@ absl::StatusOr<PreparedRounds> PrepareRounds(const SiteConfig& config) {
   settings.generate.max_pages_per_host = config.urls.max_pages_per_host;
   settings.generate.per_host = static_cast<size_t>(config.crawl.per_host);
   settings.time_limit = config.crawl.time_limit;
+  settings.max_pages = config.crawl.max_pages;
   settings.min_free = config.archive.min_free;
   settings.data_folder = config.site.data;
   settings.update.new_pages = config.NewPages();
@@ -189,6 +190,7 @@ absl::StatusOr<PreparedRounds> PrepareRounds(const SiteConfig& config) {
   SetParse(config, page.parse);
   page.canonicaliser = prepared.canonicaliser.get();
   page.filter = prepared.filter.get();
+  settings.fetch.fetch.filter = prepared.filter.get();
   page.archive_other_types = config.parse.other_types == OtherTypes::kArchive;
   page.max_redirects = static_cast<uint32_t>(config.fetch.redirects);
   page.max_retries = static_cast<uint32_t>(config.fetch.retries);

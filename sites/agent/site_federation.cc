@@ -19,6 +19,7 @@
 #include "sites/agent/certificate.h"
 #include "sites/agent/federation_messages.h"
 #include "sites/agent/resend.h"
+#include "sites/agent/scope_edit.h"
 #include "sites/agent/tls_credentials.h"
 #include "storage/clock.h"
 #include "storage/mutex.h"
@@ -193,6 +194,12 @@ absl::Status SiteFederation::Impl::Start() {
   settings.self.address = config.PeersAddress();
   settings.self.capacity = static_cast<uint32_t>(section.capacity);
   settings.self.rules = RulesOf(config);
+  // Of a federation that is founded here.
+  const auto scope = store.crawl_db().scopes().Rules();
+  if (!scope.ok()) return scope.status();
+  for (const storage::ScopeRule& rule : *scope) {
+    *settings.self.rules.add_scope() = storage::ToMessage(rule);
+  }
   if (config.site.location.has_value()) {
     settings.self.location.set_latitude(config.site.location->latitude);
     settings.self.location.set_longitude(config.site.location->longitude);
@@ -349,12 +356,18 @@ absl::Status SiteFederation::ChangeFederation(
     case Request::kJoin:
       next = membership.follower().Join(request.join().address());
       break;
-    case Request::kRules:
+    case Request::kRules: {
+      const auto edit = ToScopeEdit(request.rules(), impl_->config);
+      if (!edit.ok()) return edit.status();
       next = membership.follower().Change(
-          [rules = RulesOf(impl_->config)](const Map& map) {
+          [&](const Map& map) -> absl::StatusOr<Map> {
+            proto::MapRules rules = RulesOf(impl_->config);
+            *rules.mutable_scope() = map.rules().scope();
+            if (auto s = federation::EditScope(*edit, rules); !s.ok()) return s;
             return federation::SetRules(map, rules);
           });
       break;
+    }
     case Request::kAdopt:
       next = membership.follower().Adopt();
       break;

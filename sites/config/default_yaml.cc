@@ -45,6 +45,8 @@ crawl:
                             # Longer than fetch.delay.
   order: auto               # opic: important pages first; or breadth-first, random.
                             # Fixed with the first page; auto is opic, or what is fixed.
+  max_pages: 0              # With so many pages fetched, no round begins; 0 is no
+                            # limit.
 
 update:
   new_pages: auto           # New pages a round may add; auto is 4 times the width.
@@ -94,6 +96,12 @@ parse:
   other_types: archive      # What is not HTML: archive or skip.
 
 urls:
+  scope: auto               # How far a crawl goes from its seeds: page (only the seed),
+                            # prefix (its folder), host, domain, any (every link).
+                            # auto: 'gannet crawl' keeps to the domains of its seeds,
+                            # unless a list in allow has entries; 'gannet inject' does
+                            # so where seeds have a scope already, and else is any.
+  max_depth: 0              # Links from a seed; 0 is no limit.
   allow:                    # If any list here has entries, a URL must be on one.
     domains: []             # example.com, with all names below it
     hosts: []               # www.example.com

@@ -72,6 +72,7 @@ void Read(YamlSection section, CrawlSection& crawl) {
                   {"opic", storage::Order::kOpic},
                   {"breadth-first", storage::Order::kBreadthFirst},
                   {"random", storage::Order::kRandom}});
+  section.Number("max_pages", crawl.max_pages, 0, int64_t{1} << 40);
   section.End();
 }
 
@@ -182,6 +183,15 @@ void Read(YamlSection section, UrlListSection& list) {
 }
 
 void Read(YamlSection section, UrlsSection& urls) {
+  using Kind = storage::ScopeRule::Kind;
+  section.Choice("scope", urls.scope,
+                 {{"auto", std::nullopt},
+                  {"page", Kind::kPage},
+                  {"prefix", Kind::kPrefix},
+                  {"host", Kind::kHost},
+                  {"domain", Kind::kDomain},
+                  {"any", Kind::kAny}});
+  section.Number("max_depth", urls.max_depth, 0, 1'000'000);
   Read(section.Section("allow"), urls.allow);
   Read(section.Section("deny"), urls.deny);
   section.Number("max_bytes", urls.max_bytes, 64, 1 << 20);

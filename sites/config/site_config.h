@@ -19,6 +19,7 @@
 #include "storage/crawl_db/order.h"
 #include "storage/url/canonical.h"
 #include "storage/url/filter.h"
+#include "storage/url/scope.h"
 
 namespace gannet::sites {
 
@@ -57,6 +58,7 @@ struct CrawlSection {
   int64_t per_host = 200;
   absl::Duration time_limit = absl::Minutes(30);
   std::optional<storage::Order> order;  // `nullopt` keeps the stored order.
+  int64_t max_pages = 0;                // Fetched in all; 0: no limit.
   bool operator==(const CrawlSection&) const = default;
 };
 
@@ -123,6 +125,10 @@ struct UrlListSection {
 };
 
 struct UrlsSection {
+  // How far the crawl goes from seeds that come without a scope of their own.
+  // `nullopt`: the command says (seed_scopes.h).
+  std::optional<storage::ScopeRule::Kind> scope;
+  int64_t max_depth = 0;  // Links from a seed; 0: no limit.
   UrlListSection allow, deny;
   int64_t max_bytes = 2048;
   int64_t max_path_depth = 32;

@@ -36,7 +36,8 @@ ExitCode CheckUrl(const UrlFlags& flags) {
   const absl::StatusOr<ChosenSite> site = flags.site.Site();
   if (!site.ok()) return Report(site.status());
   admin::UrlCheck check;
-  const auto judged = JudgeUrl(site->config, flags.url, check);
+  const auto judged =
+      JudgeUrl(site->config, storage::Scope(), flags.url, check);
   if (!judged.ok()) return Report(judged.status());
   // The rest needs a site; a URL can be judged without one.
   std::string problem;

@@ -11,6 +11,7 @@ namespace gannet::sites {
   COMMAND(Crawl)      /* Make a site or go on, until nothing is left. */ \
   COMMAND(Init)       /* Write a commented site.yaml. */                 \
   COMMAND(Inject)     /* Add seeds. */                                   \
+  COMMAND(Scope)      /* How far the crawl goes from its seeds. */      \
   COMMAND(Round)      /* Run rounds now. */                              \
   COMMAND(Serve)      /* The site as a service. */                       \
   COMMAND(Status)     /* What the site knows, and what it is doing. */   \

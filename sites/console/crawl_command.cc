@@ -10,18 +10,27 @@
 #include "sites/console/injection.h"
 #include "sites/console/run_rounds.h"
 #include "sites/console/site_flags.h"
+#include "sites/console/terminal_text.h"
 
 namespace gannet::sites {
 namespace {
 
 struct Flags {
   SiteFlags site;
+  ScopeFlags scope;
   std::vector<std::string> sources;
 };
+
+// The first line of a crawl: what it will not leave.
+void SayScope(const std::string& words) {
+  fmt::print(stderr, "scope: {} (--scope, --allow and --deny change it)\n",
+             ForTerminal(words));
+}
 
 ExitCode Crawl(const Flags& flags) {
   absl::StatusOr<ChosenSite> site = flags.site.Site();
   if (!site.ok()) return Report(site.status());
+  if (absl::Status s = flags.scope.Check(); !s.ok()) return Report(s);
   // Checked before anything is made: a crawl that may not begin leaves no
   // folder.
   if (auto prepared = PrepareRounds(site->config); !prepared.ok()) {
@@ -35,12 +44,15 @@ ExitCode Crawl(const Flags& flags) {
   if (absl::Status s = CheckFlags(flags.site, **reached); !s.ok()) {
     return Report(s);
   }
-  Injection injection((*reached)->admin());
+  ScopeFlags scope = flags.scope;
+  scope.DefaultToDomains(site->config);
+  Injection injection((*reached)->admin(), scope);
   const absl::Status read = injection.ReadAll(flags.sources);
   if (!read.ok()) return Report(read);
   if (injection.nothing_was_good()) {
     return Report(absl::InvalidArgumentError("no URL to begin with"));
   }
+  if (!flags.site.quiet()) SayScope(injection.counts().scope());
   return RunRounds(*site, flags.site, **reached);
 }
 
@@ -53,18 +65,21 @@ void AddCrawlCommand(Command& parent) {
   command.Value("URL|FILE", flags->sources,
                 "where to begin: URLs, or files with one URL per line",
                 {.required = true});
+  flags->scope.AddTo(command, "domain");
   flags->site.AddDataFlags(command);
   flags->site.AddQuietFlag(command);
   flags->site.AddFetchFlags(command);
-  flags->site.AddRoundFlags(command);
+  flags->site.AddRoundFlags(command, "0");
   command.Example(
       "gannet crawl https://example.org/ --data ./example "
       "--contact mailto:me@example.org",
-      "Makes a site in the data folder, or goes on with the one there. "
-      "Without\n"
-      "a limit it follows every link to every host: urls.allow in site.yaml\n"
-      "('gannet init') keeps it where you want it, --rounds ends it early.\n"
-      "Ctrl-C stops safely; the same command goes on.");
+      "Makes a site in the data folder, or goes on with the one there. It "
+      "stays\n"
+      "on the domains of the URLs (--scope any follows every link, --scope\n"
+      "prefix stays in a URL's folder), and ends when nothing is left, or "
+      "when\n"
+      "--max-pages, --max-time or --rounds say so. Ctrl-C stops safely; the\n"
+      "same command goes on.");
   command.Run([flags] { return Crawl(*flags); });
 }
 

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "sites/console/ask_site.h"
 #include "sites/console/commands.h"
+#include "sites/console/scope_flags.h"
 #include "sites/console/terminal_text.h"
 
 namespace gannet::sites {
@@ -17,6 +20,8 @@ struct Flags {
   std::string name, address;
   uint64_t virtual_nodes = 0, capacity = 0;
   bool resume = false, rules = false;
+  ScopeFlags scope;
+  std::vector<std::string> seeds, forget;
 };
 
 std::string ForPeople(const std::string& done,
@@ -31,6 +36,39 @@ std::string ForPeople(const std::string& done,
         "how far that is\n";
   }
   return text;
+}
+
+absl::Status CheckScopeFlags(const Flags& flags) {
+  const ScopeFlags& scope = flags.scope;
+  if (absl::Status s = scope.Check(); !s.ok()) return s;
+  const bool is_of_seeds =
+      !scope.scope().empty() ||
+      (scope.max_depth().has_value() && scope.allow().empty());
+  const bool has_any = is_of_seeds || !flags.seeds.empty() ||
+                       !flags.forget.empty() || !scope.allow().empty() ||
+                       !scope.deny().empty();
+  if (has_any && !flags.rules) {
+    return absl::InvalidArgumentError("the scope is a rule: add --rules");
+  }
+  if (is_of_seeds && flags.seeds.empty()) {
+    return absl::InvalidArgumentError(
+        "--scope and --max-depth are of seeds: name them with --seed URL");
+  }
+  return absl::OkStatus();
+}
+
+void FillRules(const Flags& flags, Request::OwnRules& rules) {
+  const std::optional<uint32_t> max_depth = flags.scope.max_depth();
+  for (const std::string& url : flags.seeds) {
+    Request::Seed& seed = *rules.add_seeds();
+    seed.set_url(url);
+    seed.set_scope(flags.scope.scope());
+    if (max_depth.has_value()) seed.set_max_depth(*max_depth);
+  }
+  for (const std::string& name : flags.scope.allow()) rules.add_allow(name);
+  for (const std::string& name : flags.scope.deny()) rules.add_deny(name);
+  for (const std::string& name : flags.forget) rules.add_forget(name);
+  if (max_depth.has_value()) rules.set_max_depth(*max_depth);
 }
 
 ExitCode Change(const SiteFlags& site, const Request& request,
@@ -141,17 +179,29 @@ void AddSwitch(Command& parent) {
   command.Flag("--rules", flags->rules,
                "make this site's rules (urls, federation.exchange) the rules "
                "of all sites");
+  flags->scope.AddTo(command, "any");
+  command.Value("--seed", flags->seeds,
+                "with --rules: the seed whose --scope and --max-depth are "
+                "changed",
+                {.type = "URL"});
+  command.Value("--forget", flags->forget,
+                "with --rules: end the rule of this seed, or of this name",
+                {.type = "URL|DOMAIN"});
   flags->site.AddAskFlags(command);
   command.Example(
       "gannet federation switch --site zurich --capacity 2 --data ./tokyo",
       "'gannet federation plan' with the same flags shows first what would\n"
       "move.\n"
-      "To change the rules: change site.yaml at one site, restart it, and "
-      "give\n"
-      "--rules there; then the same at the others, which begin no round until\n"
-      "theirs are the same.");
+      "How far all sites go is changed from one place, and at once:\n"
+      "  gannet federation switch --rules --seed https://example.org/ --scope\n"
+      "    domain --allow cdn.example.net --data ./tokyo\n"
+      "To change the other rules: change site.yaml at one site, restart it, "
+      "and\n"
+      "give --rules there; then the same at the others, which begin no round\n"
+      "until theirs are the same.");
   command.Run([flags] {
     Request request;
+    if (absl::Status s = CheckScopeFlags(*flags); !s.ok()) return Report(s);
     const int asked = int{flags->capacity != 0} +
                       int{flags->virtual_nodes != 0} + int{flags->rules};
     if (asked != 1) {
@@ -159,7 +209,7 @@ void AddSwitch(Command& parent) {
           "give one of --virtual-nodes, --capacity and --rules"));
     }
     if (flags->rules) {
-      request.mutable_rules();
+      FillRules(*flags, *request.mutable_rules());
     } else if (flags->capacity != 0) {
       request.mutable_capacity()->set_site(flags->name);
       request.mutable_capacity()->set_capacity(

@@ -13,6 +13,7 @@ namespace {
 
 struct Flags {
   SiteFlags site;
+  ScopeFlags scope;
   std::vector<std::string> sources;
 };
 
@@ -28,9 +29,10 @@ std::string ForPeople(const admin::Injected& counts) {
 ExitCode Inject(const Flags& flags) {
   const absl::StatusOr<ChosenSite> site = flags.site.Site();
   if (!site.ok()) return Report(site.status());
+  if (absl::Status s = flags.scope.Check(); !s.ok()) return Report(s);
   const auto reached = ReachedSite::Reach(*site, IfMissing::kMakeIfHasConfig);
   if (!reached.ok()) return Report(reached.status());
-  Injection injection((*reached)->admin());
+  Injection injection((*reached)->admin(), flags.scope);
   const absl::Status read = injection.ReadAll(flags.sources);
   if (!read.ok()) return Report(read);
   const admin::Injected& counts = injection.counts();
@@ -39,6 +41,7 @@ ExitCode Inject(const Flags& flags) {
       [&] {
         nlohmann::json json = MessageJson(counts);
         json.erase("bad_seeds");  // Named on standard error.
+        json.erase("scope");      // 'gannet scope' shows it.
         return json;
       },
       [&] { return ForPeople(counts); });
@@ -59,12 +62,16 @@ void AddInjectCommand(Command& parent) {
   command.Value("FILE|URL", flags->sources,
                 "URLs, or files with one URL per line; '-' is standard input",
                 {.required = true});
+  flags->scope.AddTo(command, "urls.scope, or any");
   flags->site.AddAskFlags(command);
   command.Example(
       "gannet inject https://example.org/ seeds.txt --data ./tokyo",
-      "In a file, lines that begin with # are comments. A bad line is named,\n"
-      "counted and skipped; the filters of site.yaml apply. Exit code 1 if\n"
-      "nothing could be added and something was bad.");
+      "In a file, lines that begin with # are comments, and a line may say "
+      "how\n"
+      "far to go from its seed:\n"
+      "  https://example.org/guide/   scope=prefix max-depth=3\n"
+      "A bad line is named, counted and skipped; the filters of site.yaml\n"
+      "apply. Exit code 1 if nothing could be added and something was bad.");
   command.Run([flags] { return Inject(*flags); });
 }
 

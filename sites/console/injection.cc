@@ -4,6 +4,7 @@
 
 #include "sites/admin/seed_judge.h"
 #include "sites/admin/utf8.h"
+#include "sites/console/seed_line.h"
 #include "sites/console/seed_reader.h"
 #include "sites/console/terminal_text.h"
 
@@ -38,9 +39,11 @@ absl::Status CheckSources(const SiteConfig& config,
   std::vector<std::pair<std::string, std::string>> named;
   int64_t bad = 0;
   SeedReader reader([&](std::string_view url, const std::string& where) {
-    const auto seed = judge->Judge(url);
-    if (seed.ok()) return absl::CancelledError("enough");
-    if (++bad <= kMostNamed) named.emplace_back(where, seed.status().message());
+    const auto line = ParseSeedLine(url);
+    absl::Status status = line.status();
+    if (line.ok()) status = judge->Judge(line->url).status();
+    if (status.ok()) return absl::CancelledError("enough");
+    if (++bad <= kMostNamed) named.emplace_back(where, status.message());
     return absl::OkStatus();
   });
   bool some_are_good = false;
@@ -62,11 +65,23 @@ absl::Status CheckSources(const SiteConfig& config,
   return absl::InvalidArgumentError("no URL to begin with");
 }
 
-absl::Status Injection::Add(std::string_view url, const std::string& where) {
+absl::Status Injection::Add(std::string_view text, const std::string& where) {
+  const auto line = ParseSeedLine(text);
+  if (!line.ok()) {
+    counts_.set_bad(counts_.bad() + 1);
+    if (++named_ <= kMostNamed) {
+      Name(where, std::string(line.status().message()));
+    }
+    return absl::OkStatus();
+  }
   admin::InjectRequest::Seed& seed = *batch_.add_seeds();
   // Browsers read what is not UTF-8 in the same way.
-  seed.set_url(Utf8(url.substr(0, kMostBytes)));
+  seed.set_url(Utf8(line->url.substr(0, kMostBytes)));
   seed.set_where(Utf8(where));
+  seed.set_scope(line->scope.empty() ? scope_.scope() : line->scope);
+  const std::optional<uint32_t> max_depth =
+      line->max_depth.has_value() ? line->max_depth : scope_.max_depth();
+  if (max_depth.has_value()) seed.set_max_depth(*max_depth);
   batch_bytes_ += seed.ByteSizeLong();
   return batch_.seeds_size() < kBatch && batch_bytes_ < kBatchBytes
              ? absl::OkStatus()
@@ -81,6 +96,7 @@ absl::Status Injection::Send() {
   for (const admin::Injected::BadSeed& bad : reply.bad_seeds()) {
     if (++named_ <= kMostNamed) Name(bad.where(), bad.why());
   }
+  counts_.set_scope(reply.scope());
   counts_.set_added(counts_.added() + reply.added());
   counts_.set_known(counts_.known() + reply.known());
   counts_.set_blocked(counts_.blocked() + reply.blocked());
@@ -89,8 +105,9 @@ absl::Status Injection::Send() {
 }
 
 absl::Status Injection::ReadAll(const std::vector<std::string>& sources) {
-  SeedReader reader([&](std::string_view url, const std::string& where) {
-    return Add(url, where);
+  if (absl::Status s = scope_.Send(site_); !s.ok()) return s;
+  SeedReader reader([&](std::string_view text, const std::string& where) {
+    return Add(text, where);
   });
   for (const std::string& source : sources) {
     if (absl::Status s = reader.Read(source); !s.ok()) return s;

@@ -10,6 +10,7 @@
 #include "proto/admin.pb.h"
 #include "sites/admin/admin.h"
 #include "sites/config/site_config.h"
+#include "sites/console/scope_flags.h"
 
 namespace gannet::sites {
 
@@ -22,10 +23,13 @@ absl::Status CheckSources(const SiteConfig& config,
 
 class Injection {
  public:
-  explicit Injection(Admin& site) : site_(site) {}
+  // Both must outlive this. `scope`: of seeds that say nothing themselves.
+  Injection(Admin& site, const ScopeFlags& scope)
+      : site_(site), scope_(scope) {}
 
-  // URLs, and files with a URL a line; bad ones are named on standard error,
-  // counted and skipped.
+  // URLs, and files with a URL a line (seed_line.h); bad ones are named on
+  // standard error, counted and skipped. What --allow and --deny name is sent
+  // first.
   absl::Status ReadAll(const std::vector<std::string>& sources);
 
   // There was something, and all of it was bad.
@@ -37,10 +41,11 @@ class Injection {
   const admin::Injected& counts() const { return counts_; }
 
  private:
-  absl::Status Add(std::string_view url, const std::string& where);
+  absl::Status Add(std::string_view text, const std::string& where);
   absl::Status Send();
 
   Admin& site_;
+  const ScopeFlags& scope_;
   admin::InjectRequest batch_;
   size_t batch_bytes_ = 0;
   admin::Injected counts_;

@@ -72,7 +72,7 @@ void AddRoundCommand(Command& parent) {
   flags->site.AddAskFlags(command);
   flags->site.AddQuietFlag(command);
   flags->site.AddFetchFlags(command);
-  flags->site.AddRoundFlags(command);
+  flags->site.AddRoundFlags(command, "10m");
   command.Flag("--stop", flags->stop,
                "stop the running round safely; the next run goes on with it");
   command.Flag("--pause", flags->pause,

@@ -19,6 +19,7 @@
 #include "sites/admin/outcomes.h"
 #include "sites/agent/round_messages.h"
 #include "sites/agent/round_settings.h"
+#include "sites/console/crawl_summary.h"
 #include "sites/console/foreground_rounds.h"
 #include "sites/console/output.h"
 #include "sites/console/progress_display.h"
@@ -92,94 +93,30 @@ class StopOnSignals {
   struct sigaction old_terminate_ = {};
 };
 
-nlohmann::json SummaryJson(const admin::RunCounts& counts,
-                           const admin::Status& status) {
-  const double seconds = counts.seconds();
-  nlohmann::json json = MessageJson(counts.outcomes());
-  json.update(
-      {{"rounds", counts.rounds()},
-       {"known", status.known()},
-       {"frontier", status.frontier()},
-       {"scheduled", status.scheduled()},
-       {"deferred", status.deferred()},
-       {"bytes", counts.bytes()},
-       {"seconds", seconds},
-       {"pages_per_second",
-        seconds > 0
-            ? static_cast<double>(Completed(counts.outcomes())) / seconds
-            : 0.0},
-       {"failures", MessageJson(counts)["failures"]},
-       {"held_back_seconds", counts.held_back_seconds()},
-       {"phase_seconds", MessageJson(counts)["phase_seconds"]}});
-  return json;
-}
-
-// What went wrong how often, most often first.
-std::string FailuresText(const admin::RunCounts& counts) {
-  std::vector<std::pair<int64_t, std::string>> kinds;
-  for (const auto& [kind, pages] : counts.failures()) {
-    kinds.emplace_back(-pages, kind);
-  }
-  std::sort(kinds.begin(), kinds.end());
-  std::string text;
-  for (const auto& [pages, kind] : kinds) {
-    text += fmt::format("{:>9} failed: {} ({})\n", -pages,
-                        jobs::WordsOfKind(kind).value_or("for another reason"),
-                        ForTerminal(kind));
-  }
-  // A moment of it is not worth a line.
-  if (counts.held_back_seconds() >= 1) {
-    text += fmt::format(
-        "new connections were held back for {:.1f} s: this machine had no CPU "
-        "time or sockets for more (no page failed for that)\n",
-        counts.held_back_seconds());
-  }
-  return text;
-}
-
-std::string SummaryText(const admin::RunCounts& counts,
-                        const admin::Status& status, const std::string& data) {
-  const admin::Outcomes& outcomes = counts.outcomes();
-  const double seconds = counts.seconds();
-  std::string text = fmt::format(
-      "{} rounds in {:.1f} s: {} fetched ({} unchanged), {} moved, {} gone, {} "
-      "failed, {} blocked; {:.1f} MB, {:.0f} pages/s\n",
-      counts.rounds(), seconds, outcomes.fetched(), outcomes.unchanged(),
-      outcomes.moved(), outcomes.gone(), outcomes.failed(), outcomes.blocked(),
-      static_cast<double>(counts.bytes()) / 1e6,
-      seconds > 0 ? static_cast<double>(Completed(counts.outcomes())) / seconds
-                  : 0.0);
-  text += FailuresText(counts);
-  text += fmt::format("{} pages are known:", status.known());
-  const char* comma = " ";
-  for (int state = 0; state < proto::PageState_ARRAYSIZE; ++state) {
-    const std::string name = StateName(static_cast<proto::PageState>(state));
-    const auto pages = status.pages().find(name);
-    if (pages == status.pages().end() || pages->second == 0) continue;
-    text += fmt::format("{}{} {}", comma, pages->second, name);
-    comma = ", ";
-  }
-  if (status.deferred() > 0) {
-    text += fmt::format("; {} URLs deferred", status.deferred());
-  }
-  text += "\n";
-  text += fmt::format("the pages are in {}/archive (WARC)\n", data);
-  return text;
-}
-
 // Prints what was done, and says why it ended.
-ExitCode Conclude(const SiteFlags& flags, const std::string& data,
-                  const admin::RunCounts& counts, const admin::Status& status,
+ExitCode Conclude(const SiteFlags& flags, const CrawlSummary& summary,
                   const absl::Status& ended) {
   Output out;
   if (flags.json()) {
-    out.WriteJson(SummaryJson(counts, status));
-  } else if (ended.ok() || counts.rounds() > 0 ||
-             Completed(counts.outcomes()) > 0) {
-    out.Write(SummaryText(counts, status, data));
+    out.WriteJson(SummaryJson(summary));
+  } else if (ended.ok() || summary.counts.rounds() > 0 ||
+             Completed(summary.counts.outcomes()) > 0) {
+    out.Write(SummaryText(summary));
   }
   const ExitCode written = out.Finish();
   return ended.ok() ? written : Report(ended);
+}
+
+// The site as it is now; what was done is left out.
+CrawlSummary LookAt(const ChosenSite& site, Admin& admin,
+                    const storage::Clock& clock, absl::Status& status) {
+  CrawlSummary summary;
+  summary.data = site.config.site.data;
+  summary.max_pages = site.config.crawl.max_pages;
+  summary.now = clock.Now();
+  status.Update(admin.GetStatus({}, summary.status));
+  status.Update(admin.GetLater({}, summary.later));
+  return summary;
 }
 
 // Whether the run ended because nothing was left, or after the rounds asked
@@ -208,8 +145,15 @@ ExitCode RunHere(const ChosenSite& site, const SiteFlags& flags,
     prepared->settings.notice(notice);
   }
   PrepareProcess(site.config);
+  prepared->settings.max_time = flags.max_time();
 
   storage::Clock& clock = storage::SystemClock();
+  // Called only while the rounds run, when all of this is there.
+  std::function<void(absl::Time)> say_wait;
+  bool wait_was_said = flags.quiet();
+  prepared->settings.on_wait = [&](absl::Time until) {
+    if (!std::exchange(wait_was_said, true)) say_wait(until);
+  };
   jobs::Rounds rounds(prepared->settings, &store, clock);
   StopOnSignals signals;
   ForegroundRounds foreground(site, store, rounds, stop_asked, clock);
@@ -217,6 +161,12 @@ ExitCode RunHere(const ChosenSite& site, const SiteFlags& flags,
     fmt::print(stderr, "note: other commands cannot ask this one: {}\n",
                ForTerminal(std::string(served.message())));
   }
+  say_wait = [&](absl::Time until) {
+    absl::Status ignored;
+    CrawlSummary so_far = LookAt(site, foreground.admin(), clock, ignored);
+    so_far.counts = CountsMessage(rounds.summary());
+    fmt::print(stderr, "{}", WaitText(so_far, until));
+  };
   std::unique_ptr<WatchedDisplay> display;
   if (!flags.quiet()) {
     display =
@@ -232,12 +182,9 @@ ExitCode RunHere(const ChosenSite& site, const SiteFlags& flags,
       IsAllDone(rounds.summary(), flags.rounds(), store.crawl_db().totals())) {
     status = store.FinishArchiveFile();
   }
-  admin::Status known;
-  if (absl::Status s = foreground.admin().GetStatus({}, known); !s.ok()) {
-    status.Update(s);
-  }
-  return Conclude(flags, site.config.site.data, CountsMessage(rounds.summary()),
-                  known, status);
+  CrawlSummary summary = LookAt(site, foreground.admin(), clock, status);
+  summary.counts = CountsMessage(rounds.summary());
+  return Conclude(flags, summary, status);
 }
 
 ExitCode RunThere(const ChosenSite& site, const SiteFlags& flags,
@@ -273,8 +220,13 @@ ExitCode RunThere(const ChosenSite& site, const SiteFlags& flags,
         "the agent goes on with the rounds; 'gannet round --stop' stops them, "
         "'--pause' lets the one that runs end and begins no other"));
   }
-  return Conclude(flags, site.config.site.data, last.summary(), last.status(),
-                  ended);
+  CrawlSummary summary;
+  summary.data = site.config.site.data;
+  summary.now = storage::SystemClock().Now();
+  summary.counts = last.summary();
+  summary.status = last.status();
+  if (ended.ok()) (void)agent.GetLater({}, summary.later);
+  return Conclude(flags, summary, ended);
 }
 
 }  // namespace

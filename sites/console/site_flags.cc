@@ -76,13 +76,21 @@ void SiteFlags::AddNetworkFlags(Command& command) {
                 {.type = "FILE"});
 }
 
-void SiteFlags::AddRoundFlags(Command& command) {
+void SiteFlags::AddRoundFlags(Command& command,
+                              const std::string& default_wait) {
+  wait_ = default_wait;
   command.Value("--rounds", rounds_, "run at most N rounds",
                 {.type = "N", .positive = true});
   command.Value("--wait", wait_,
                 "when no page is ready, end unless one becomes ready within "
                 "this time",
                 {.type = "TIME", .show_default = true});
+  command.Value("--max-pages", max_pages_,
+                "end when N pages have been fetched, of this and earlier runs",
+                {.type = "N", .positive = true});
+  command.Value("--max-time", max_time_,
+                "end after this time; the same command goes on",
+                {.type = "TIME"});
 }
 
 absl::StatusOr<ChosenSite> SiteFlags::FromFile() const {
@@ -122,6 +130,7 @@ absl::StatusOr<ChosenSite> SiteFlags::Site() const {
   SiteConfig& config = site->config;
   if (width_ != 0) config.crawl.width = width_;
   if (per_host_ != 0) config.crawl.per_host = per_host_;
+  if (max_pages_ != 0) config.crawl.max_pages = max_pages_;
   if (!delay_.empty()) {
     const std::optional<absl::Duration> delay = Seconds(delay_);
     if (!delay.has_value()) return BadFlag("--delay", delay_, kSecondsAllowed);
@@ -162,6 +171,9 @@ absl::StatusOr<ChosenSite> SiteFlags::Site() const {
   if (!Seconds(wait_).has_value()) {
     return BadFlag("--wait", wait_, kSecondsAllowed);
   }
+  if (max_time() <= absl::ZeroDuration()) {
+    return BadFlag("--max-time", max_time_, kSecondsAllowed);
+  }
   return site;
 }
 
@@ -171,12 +183,19 @@ std::optional<int64_t> SiteFlags::rounds() const {
 }
 
 absl::Duration SiteFlags::wait() const {
-  return Seconds(wait_).value_or(absl::Minutes(10));
+  return Seconds(wait_).value_or(absl::ZeroDuration());
+}
+
+absl::Duration SiteFlags::max_time() const {
+  if (max_time_.empty()) return absl::InfiniteDuration();
+  return Seconds(max_time_).value_or(absl::ZeroDuration());
 }
 
 std::optional<std::string> SiteFlags::given_fetch_flag() const {
   if (width_ != 0) return "--width";
   if (per_host_ != 0) return "--per-host";
+  if (max_pages_ != 0) return "--max-pages";
+  if (!max_time_.empty()) return "--max-time";
   if (!delay_.empty()) return "--delay";
   if (!contact_.empty()) return "--contact";
   if (!connect_to_.empty()) return "--connect-to";

@@ -35,8 +35,8 @@ class SiteFlags {
   void AddNetworkFlags(Command& command);
   // These, and --width, --per-host, --delay.
   void AddFetchFlags(Command& command);
-  // --rounds, --wait.
-  void AddRoundFlags(Command& command);
+  // --rounds, --wait, --max-pages, --max-time.
+  void AddRoundFlags(Command& command, const std::string& default_wait);
 
   // The file is --config; or site.yaml in --data, if there is one; or
   // ./site.yaml, if there is one. kInvalidArgument or kNotFound say what is
@@ -52,14 +52,16 @@ class SiteFlags {
   std::optional<int64_t> rounds() const;
   // REQUIRES: Site() was OK.
   absl::Duration wait() const;
+  // InfiniteDuration: no limit. REQUIRES: Site() was OK.
+  absl::Duration max_time() const;
 
  private:
   absl::StatusOr<ChosenSite> FromFile() const;
 
   std::string data_, config_, admin_;
   bool json_ = false, quiet_ = false;
-  int64_t width_ = 0, per_host_ = 0, rounds_ = 0;
-  std::string delay_, contact_, connect_to_, ca_file_, wait_ = "10m";
+  int64_t width_ = 0, per_host_ = 0, rounds_ = 0, max_pages_ = 0;
+  std::string delay_, contact_, connect_to_, ca_file_, wait_ = "0", max_time_;
 };
 
 }  // namespace gannet::sites

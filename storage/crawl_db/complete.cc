@@ -12,6 +12,9 @@
 namespace gannet::storage {
 namespace {
 
+// The journal keeps an example of each kind of failure, and is written often.
+constexpr size_t kLongestExample = 300;
+
 // Copies the outcome into the record, except the fields that the DB itself
 // keeps.
 void TakeOutcome(const Completion& completion, proto::PageRecord& record) {
@@ -55,7 +58,9 @@ void PayOut(Edit& edit, const Completion& completion, proto::PageRecord& record,
   }
   proto::OutlinkSegment segment;
   segment.set_cash_each(cash / links);
-  segment.set_depth(record.depth() + 1);
+  // A redirect is no link: it leads no farther from the seeds.
+  segment.set_depth(record.depth() +
+                    (completion.outlink_redirects > 0 ? 0 : 1));
   segment.set_redirects(completion.outlink_redirects);
   for (const PageKey& target : outlinks) {
     segment.add_targets(target.bytes);
@@ -87,6 +92,11 @@ void CountOutcome(const Completion& completion, proto::RoundCounts& counts) {
       counts.set_failed(counts.failed() + 1);
       if (!completion.failure_kind.empty()) {
         ++(*counts.mutable_failures())[std::string(completion.failure_kind)];
+        if (completion.page.bytes.size() <= kLongestExample) {
+          (*counts
+                .mutable_failed_page())[std::string(completion.failure_kind)] =
+              completion.page.bytes;
+        }
       }
   }
   counts.set_bytes(counts.bytes() + completion.bytes);

@@ -15,6 +15,7 @@ CrawlDb::CrawlDb(std::unique_ptr<Store> store)
       moves_(*store_),
       records_(*store_),
       blocks_(*store_),
+      scopes_(*store_),
       checks_(*store_) {}
 CrawlDb::~CrawlDb() = default;
 
@@ -23,6 +24,7 @@ absl::StatusOr<std::unique_ptr<CrawlDb>> CrawlDb::Finish(
   if (!store.ok()) return store.status();
   std::unique_ptr<CrawlDb> crawl_db(new CrawlDb(*std::move(store)));
   if (absl::Status s = crawl_db->blocks().Finish(); !s.ok()) return s;
+  if (absl::Status s = crawl_db->scopes().Load(); !s.ok()) return s;
   return crawl_db;
 }
 

@@ -28,6 +28,7 @@
 #include "storage/crawl_db/order.h"
 #include "storage/crawl_db/outgoing.h"
 #include "storage/crawl_db/records.h"
+#include "storage/crawl_db/scopes.h"
 #include "storage/crawl_db/totals.h"
 #include "storage/crawl_db/waiting.h"
 
@@ -68,6 +69,8 @@ class CrawlDb {
   ChannelMoves& moves() { return moves_; }
   Records& records() { return records_; }
   Blocks& blocks() { return blocks_; }
+  Scopes& scopes() { return scopes_; }
+  const Scopes& scopes() const { return scopes_; }
   Checks& checks() { return checks_; }
 
   Totals totals() const;
@@ -94,6 +97,7 @@ class CrawlDb {
   ChannelMoves moves_;
   Records records_;
   Blocks blocks_;
+  Scopes scopes_;
   Checks checks_;
 };
 

@@ -40,6 +40,9 @@ namespace {
 // Rows of one host that are stepped over before a seek is cheaper.
 constexpr int kStepsBeforeSeek = 8;
 
+// Records that CountLater() reads in one go.
+constexpr size_t kPagesAtOnce = 1000;
+
 constexpr ReadOptions kLongRead = {.read_ahead_bytes = 256 << 10};
 
 // Takes rows out of the frontier, in their order, if they are still there.
@@ -382,6 +385,57 @@ absl::StatusOr<std::optional<absl::Time>> Frontier::NextDue() {
     due = due.has_value() ? std::min(*due, ends) : ends;
   }
   return due;
+}
+
+absl::StatusOr<Later> Frontier::CountLater(size_t most) {
+  Later later;
+  std::vector<PageKey> pages;
+  const auto count_retries = [&]() -> absl::Status {
+    std::sort(pages.begin(), pages.end());
+    const auto records = store_.GetPages(PagesOf(pages));
+    if (!records.ok()) return records.status();
+    for (const std::optional<proto::PageRecord>& record : *records) {
+      if (!record.has_value() || record->state() != proto::FAILED) continue;
+      const absl::Time ready = absl::FromUnixMillis(record->ready_ms());
+      later.next_retry = std::min(ready, later.next_retry.value_or(ready));
+      ++later.retries;
+    }
+    pages.clear();
+    return absl::OkStatus();
+  };
+  int64_t ready_ms = 0;
+  std::string_view target;
+  size_t seen = 0;
+  const auto page = store_.Scan(Column::kSchedule, "p", kLongRead);
+  for (page->Seek(keys::ScheduledPage(store_.schedule_floor_ms(), {}));
+       page->Valid() && seen < most; page->Next(), ++seen) {
+    if (!keys::ParseSchedule(page->key(), ready_ms, target)) {
+      return absl::DataLossError("a row of the schedule cannot be decoded");
+    }
+    pages.push_back(PageKey{std::string(target)});
+    if (pages.size() < kPagesAtOnce) continue;
+    if (absl::Status s = count_retries(); !s.ok()) return s;
+  }
+  if (!page->status().ok()) return page->status();
+  later.is_counted = !page->Valid();
+  if (absl::Status s = count_retries(); !s.ok()) return s;
+
+  const auto host = store_.Scan(Column::kSchedule, "h", kLongRead);
+  seen = 0;
+  for (host->Seek("h"); host->Valid() && seen < most; host->Next(), ++seen) {
+    if (!keys::ParseSchedule(host->key(), ready_ms, target)) {
+      return absl::DataLossError("a row of the schedule cannot be decoded");
+    }
+    if (ready_ms <= kWakingMs) continue;  // Over.
+    const absl::Time ends = absl::FromUnixMillis(ready_ms);
+    ++later.resting_hosts;
+    if (!later.next_rest_end.has_value()) later.next_rest_end = ends;
+    later.last_rest_end = ends;  // They are in this order.
+    later.last_host = HostKey{std::string(target)};
+  }
+  if (!host->status().ok()) return host->status();
+  later.is_counted = later.is_counted && !host->Valid();
+  return later;
 }
 
 }  // namespace gannet::storage

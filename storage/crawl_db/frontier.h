@@ -38,6 +38,16 @@ struct Selection {
   std::vector<FrontierPage> resting;
 };
 
+// What a crawl would have to wait for.
+struct Later {
+  int64_t retries = 0;  // Pages that failed and are to be tried again.
+  std::optional<absl::Time> next_retry;
+  int64_t resting_hosts = 0;
+  std::optional<absl::Time> next_rest_end, last_rest_end;
+  HostKey last_host;       // Rests longest.
+  bool is_counted = true;  // False: there are more than were looked at.
+};
+
 class Frontier {
  public:
   explicit Frontier(Store& store) : store_(store) {}
@@ -67,6 +77,8 @@ class Frontier {
   // When the next page is due, or the next host of which pages stand aside, if
   // any.
   absl::StatusOr<std::optional<absl::Time>> NextDue();
+  // Looks at the first `most` pages of the schedule, and as many hosts.
+  absl::StatusOr<Later> CountLater(size_t most);
 
  private:
   Store& store_;

@@ -78,6 +78,10 @@ namespace keys {
 
 std::string Note(std::string_view name) { return "note/" + std::string(name); }
 
+std::string Scope(std::string_view name) {
+  return "scope/" + std::string(name);
+}
+
 std::string SentPrefix() { return "sent/"; }
 
 std::string SentPair(SiteId destination) {

@@ -77,6 +77,7 @@ inline constexpr char kVerified[] = "verified";
 inline constexpr char kBlockList[] = "blocked";
 inline constexpr char kOrder[] = "order";
 std::string Note(std::string_view name);
+std::string Scope(std::string_view name);
 std::string SentPrefix();
 std::string SentPair(SiteId destination);
 std::string ReceivedPrefix();

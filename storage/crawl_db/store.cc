@@ -165,6 +165,10 @@ void AddCounts(const proto::RoundCounts& more, proto::RoundCounts& counts) {
   for (const auto& [reason, cash] : more.dropped()) {
     (*counts.mutable_dropped())[reason] += cash;
   }
+  for (const auto& [kind, page] : more.failed_page()) {
+    if (counts.failed_page().contains(kind)) continue;  // The first stays.
+    (*counts.mutable_failed_page())[kind] = page;
+  }
   for (const auto& [kind, pages] : more.failures()) {
     (*counts.mutable_failures())[kind] += pages;
   }

@@ -57,7 +57,9 @@ std::string_view UrlVerdictName(UrlVerdict verdict) {
       "repeated_segments", "too_many_parameters",
       "query_too_long",    "denied_domain",
       "denied_host",       "denied_prefix",
-      "denied_regex",      "not_allowed"};
+      "denied_regex",      "not_allowed",
+      "out_of_scope",      "too_far",
+      "scope_denies"};
   return kNames[static_cast<size_t>(verdict)];
 }
 

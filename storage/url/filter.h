@@ -70,11 +70,14 @@ enum class UrlVerdict : uint8_t {
   kDeniedPrefix,
   kDeniedRegex,
   kNotAllowed,  // There are allow lists, and it is on none.
+  kOutOfScope,  // No seed's scope has it (scope.h).
+  kTooFar,      // Too many links from the seeds.
+  kScopeDenies,
 };
 
 // "allowed", "scheme", ...: bounded, fit for a metric's label.
 std::string_view UrlVerdictName(UrlVerdict verdict);
-inline constexpr int kUrlVerdictCount = 12;
+inline constexpr int kUrlVerdictCount = 15;
 
 class UrlFilter {
  public:

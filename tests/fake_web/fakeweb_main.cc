@@ -107,7 +107,7 @@ void PrintStart(const Flags& flags, const Web& web, const Server& server) {
   fmt::print(
       "A fake web of {} hosts and {} pages (seed {}; nasty: {}).\n"
       "listening on 127.0.0.0/8 port {}{}\n"
-      "crawl it:  gannet crawl {} --connect-to 127.0.0.0/8:{} {}--delay 0.02 "
+      "crawl it:  gannet crawl {} --scope any --connect-to 127.0.0.0/8:{} {}--delay 0.02 "
       "--data DIR\n"
       "{}see it:    http://127.0.0.1:{}/\nCtrl-C ends.\n",
       web.hosts().count(), web.hosts().pages(), flags.web.seed,

@@ -75,7 +75,7 @@ std::string HelpPage(const Web& web, const std::string& ports, bool tls) {
       "host "
       "is meant is said by the request's Host header, so a browser sees this "
       "page; the links below show pages of the web.</p>\n"
-      "<h2>Crawl it</h2>\n<pre>gannet crawl {} --connect-to 127.0.0.0/8:{} "
+      "<h2>Crawl it</h2>\n<pre>gannet crawl {} --scope any --connect-to 127.0.0.0/8:{} "
       "{}--delay 0.02 --data DIR</pre>\n"
       "{}<p>Nasty things in it: {}.</p>\n<h2>Hosts</h2>\n<table>\n",
       web.hosts().count(), web.hosts().pages(), web.options().seed, seed,

@@ -70,7 +70,7 @@ class Race:
         seeds = self.folder / f"{self.name}-seeds.txt"
         seeds.write_text("".join(f"{seed}\n" for seed in self.seeds))
         bound = ["--rounds", str(self.rounds)] if self.rounds else []
-        return [str(self.arguments.gannet), "crawl", str(seeds), "--data", str(data),
+        return [str(self.arguments.gannet), "crawl", str(seeds), "--scope", "any", "--data", str(data),
                 "--config", str(self.config), "--delay", "0", "--per-host", "1000000",
                 "--width", str(self.arguments.width), "--wait", "0",
                 *self.to_the_web(), "--quiet", "--json", *bound]

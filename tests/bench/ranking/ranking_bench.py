@@ -70,7 +70,7 @@ def crawl(arguments, order: str, port: int, width: int, pages: int, folder: path
     while fetched < pages:
         rounds = max(1, (pages - fetched) // width)
         printed = subprocess.run(
-            [arguments.gannet, "crawl", str(seeds), *site, "--width", str(width),
+            [arguments.gannet, "crawl", str(seeds), *site, "--scope", "any", "--width", str(width),
              "--per-host", "1000000", "--delay", "0", "--wait", "0", "--rounds", str(rounds),
              "--connect-to", f"127.0.0.1:{port}", "--quiet", "--json"],
             check=True, capture_output=True, text=True, timeout=arguments.timeout).stdout

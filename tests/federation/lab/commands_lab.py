@@ -32,6 +32,11 @@ class CommandsTest(unittest.TestCase):
         return lab
 
     @staticmethod
+    def wait_all(lab: Lab, condition, what: str) -> None:
+        for site in lab.sites.values():
+            site.wait_for(lambda: condition(site), 60, what)
+
+    @staticmethod
     def end(lab: Lab) -> None:
         for site in lab.sites.values():
             site.kill()

@@ -11,11 +11,6 @@ class Pause(CommandsTest):
     def rounds(lab: Lab) -> dict[str, int]:
         return {site.name: site.status()["round"] for site in lab.sites.values()}
 
-    @staticmethod
-    def wait_all(lab: Lab, condition, what: str) -> None:
-        for site in lab.sites.values():
-            site.wait_for(lambda: condition(site), 60, what)
-
     def test_no_site_begins_a_round_until_it_is_resumed(self) -> None:
         lab = self.lab(["tokyo", "zurich"])
         # Said at one site, it counts for all.

@@ -64,7 +64,7 @@ class TlsTest(unittest.TestCase):
 
     def crawl(self, site: Site, place: pathlib.Path, seeds: list[str], *flags: str) -> dict:
         (place / "seeds").write_text("\n".join(seeds))
-        printed = site.run("crawl", str(place / "seeds"), "--json", "--quiet", "--wait", "0", *flags)
+        printed = site.run("crawl", str(place / "seeds"), "--scope", "any", "--json", "--quiet", "--wait", "0", *flags)
         return json.loads(printed.splitlines()[-1])
 
     def test_a_round_makes_one_connection_and_handshake_per_host(self) -> None:

@@ -183,7 +183,7 @@ TEST_F(AdminApiTest, VerbsThatChangeSomethingAreInTheLogAndOthersAtDebug) {
   }
   EXPECT_EQ(logged,
             (std::set<std::string>{
-                "Inject", "Block", "Forget", "FinishArchiveFile",
+                "Inject", "ChangeScope", "Block", "Forget", "FinishArchiveFile",
                 "ReleaseArchiveFile", "Backup", "RunRounds", "StopRounds",
                 "PauseRounds", "ResumeRounds", "Reload", "ChangeFederation"}));
 }

@@ -101,7 +101,11 @@ std::string RequestWith(const TextField& where, const std::string& text) {
                 ? reflection->AddMessage(request.get(), where.inside)
                 : reflection->MutableMessage(request.get(), where.inside);
   }
-  owner->GetReflection()->SetString(owner, where.field, text);
+  if (where.field->is_repeated()) {
+    owner->GetReflection()->AddString(owner, where.field, text);
+  } else {
+    owner->GetReflection()->SetString(owner, where.field, text);
+  }
   return request->SerializeAsString();
 }
 

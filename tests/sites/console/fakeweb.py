@@ -56,6 +56,8 @@ class FakeWebTest(ConsoleTest):
         """Writes a site.yaml for that web, with short waits for loopback. Returns the folder."""
         if "connect_timeout" not in fetch:
             fetch += ", connect_timeout: 2s"
+        if "urls:" not in more:
+            more += "\nurls: {scope: any}"
         # Outside the site's folder, because a backup of the site is restored elsewhere.
         ca_file = self.folder / self.write("web-ca.pem", web.ca)
         self.write("site/site.yaml",

@@ -46,7 +46,7 @@ class Nasty(FakeWebTest):
         self.web = self.serve(*WEB)
         self.site(self.web, fetch=", timeout: 5s, first_byte_timeout: 4s, min_speed: 0, "
                                   "max_bytes: 4MiB, retries: 2",
-                  more="urls: {max_path_depth: 12, max_query_parameters: 6}")
+                  more="urls: {scope: any, max_path_depth: 12, max_query_parameters: 6}")
 
     def test_every_kind_ends_as_the_operator_is_told(self):
         done = subprocess.run([GANNET, "crawl", self.web.seed, "--data", "site", "--quiet"],

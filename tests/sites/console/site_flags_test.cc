@@ -20,7 +20,7 @@ class SiteFlagsTest : public testing::Test {
     flags_.AddDataFlags(command_);
     flags_.AddQuietFlag(command_);
     flags_.AddFetchFlags(command_);
-    flags_.AddRoundFlags(command_);
+    flags_.AddRoundFlags(command_, "10m");
     std::ofstream(folder_.path() + "/site.yaml")
         << "crawl: {width: 7, per_host: 5}\nfetch: {delay: 3s}\n";
   }

@@ -164,12 +164,13 @@ class CtrlCOnATerminal(SmallWebTest):
         for _ in range(3):
             self.read_until(b"round 1")
         lines = Screen(self.seen).lines
-        self.assertEqual(lines[0], self.STOPPING.decode())
-        self.assertIn("round 1", lines[1])
+        self.assertRegex(lines[0], "^scope: ")
+        self.assertEqual(lines[1], self.STOPPING.decode())
+        self.assertIn("round 1", lines[2])
         self.assertEqual(self.process.wait(20), 130)
         self.read_to_the_end()
         screen = Screen(self.seen)
-        self.assertEqual(screen.lines[0], self.STOPPING.decode())
+        self.assertEqual(screen.lines[1], self.STOPPING.decode())
         self.assertTrue(screen.cursor_shown)
         self.assertEqual(self.seen.count(self.STOPPING), 1)
 

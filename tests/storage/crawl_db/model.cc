@@ -159,7 +159,8 @@ void Model::Complete(const Completion& completion) {
     Segment& segment = segments[completion.page.bytes];
     const auto links = static_cast<int64_t>(completion.outlinks.size());
     segment.cash_each = cash / links;
-    segment.depth = page.depth + 1;
+    segment.depth =
+        page.depth + (completion.outlink_redirects > 0 ? 0 : 1);
     segment.redirects = completion.outlink_redirects;
     segment.targets.clear();
     for (const PageKey& target : completion.outlinks) {
