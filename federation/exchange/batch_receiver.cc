@@ -57,8 +57,9 @@ class Judge {
     judged.is_accepted =
         canonicaliser_.Canonicalise(url_) == storage::UrlOutcome::kOk &&
         filter_.Judge(url_) == storage::UrlVerdict::kAllowed;
+    if (!judged.is_accepted) return judged;
     judged.max_depth = scope_->MaxDepth(url_);
-    if (judged.is_accepted && url_.href() != as_it_came.href()) {
+    if (url_.href() != as_it_came.href()) {
       judged.page = storage::PageKeyOf(url_);
     }
     return judged;

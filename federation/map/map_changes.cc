@@ -284,6 +284,13 @@ absl::Status EditScope(const ScopeEdit& edit, proto::MapRules& rules) {
     scope.erase(end, scope.end());
     return some;
   };
+  const auto has_seeds = [&] {
+    return std::any_of(scope.begin(), scope.end(), [](const auto& rule) {
+      return rule.kind() != proto::ScopeRule::ALLOW &&
+             rule.kind() != proto::ScopeRule::DENY;
+    });
+  };
+  const bool had_seeds = has_seeds();
   for (const std::string& name : edit.forget) {
     if (!drop([&](const auto& rule) { return rule.name() == name; })) {
       return absl::NotFoundError(fmt::format(
@@ -303,6 +310,11 @@ absl::Status EditScope(const ScopeEdit& edit, proto::MapRules& rules) {
              group(rule.kind()) == group(message.kind());
     });
     *scope.Add() = message;
+  }
+  if (had_seeds && !has_seeds()) {
+    return absl::FailedPreconditionError(
+        "no seed would have a scope, and everything would be in scope; if that "
+        "is meant, give a seed --scope any");
   }
   return absl::OkStatus();
 }

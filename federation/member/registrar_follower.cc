@@ -76,6 +76,7 @@ absl::Status RegistrarFollower::Ask(const std::string& address) {
   request.set_protocol(kProtocol);
   request.set_oldest_protocol(kOldestProtocol);
   *request.mutable_rules() = own_.self.rules;
+  request.mutable_rules()->clear_scope();  // The map's holds.
   request.set_process(own_.life.process());
   if (view != nullptr) {
     if (view->self() != nullptr) {

@@ -164,8 +164,7 @@ class Fetcher {
   absl::Status Load(HostState& host);
   void Advance(uint32_t index);
   // Why the page is not asked for any more; `nullopt`: it is.
-  std::optional<std::string_view> Unwanted(const PageTask& task,
-                                           const storage::Url& url) const;
+  std::optional<std::string_view> Unwanted(const storage::Url& url) const;
   // Completes the first page of the host without asking for it.
   void BlockFirst(HostState& state, std::string_view reason, absl::Time until);
   void WantTurn(uint32_t index);
@@ -211,9 +210,6 @@ class Fetcher {
   Committer* const committer_;
   const Deliver deliver_;
   const AddressCheck address_check_;
-
-  // As the round began: a wider one finds more pages anyway.
-  const std::shared_ptr<const storage::Scope> scope_;
 
   Turns turns_;
   ConnectionPace pace_;

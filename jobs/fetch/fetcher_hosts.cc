@@ -12,7 +12,7 @@ namespace gannet::jobs {
 namespace {
 
 // A page that scope or filters turn away is judged again after this time.
-constexpr absl::Duration kUnwantedRest = absl::Hours(24 * 30);
+constexpr absl::Duration kUnwantedRest = absl::Hours(24);
 
 }  // namespace
 
@@ -123,7 +123,7 @@ void Fetcher::Advance(uint32_t index) {
         storage::UrlFromSurt(storage::SurtOf(task.page.bytes)).value_or(""),
         nullptr, url);
     const absl::Time now = clock_.Now();
-    if (const auto reason = Unwanted(task, url)) {
+    if (const auto reason = Unwanted(url)) {
       BlockFirst(state, *reason, now + kUnwantedRest);
       continue;
     }
@@ -159,15 +159,16 @@ void Fetcher::Advance(uint32_t index) {
 }
 
 std::optional<std::string_view> Fetcher::Unwanted(
-    const PageTask& task, const storage::Url& url) const {
-  storage::UrlVerdict verdict = settings_.filter == nullptr
-                                    ? storage::UrlVerdict::kAllowed
-                                    : settings_.filter->Judge(url);
-  if (verdict == storage::UrlVerdict::kAllowed) {
-    verdict = scope_->Judge(url, task.depth);
-  }
-  if (verdict == storage::UrlVerdict::kAllowed) return std::nullopt;
-  return storage::UrlVerdictName(verdict);
+    const storage::Url& url) const {
+  using storage::UrlVerdict;
+  const UrlVerdict verdict = settings_.filter == nullptr
+                                 ? UrlVerdict::kAllowed
+                                 : settings_.filter->Judge(url);
+  if (verdict != UrlVerdict::kAllowed) return UrlVerdictName(verdict);
+  // Not by its depth: a known page may be a seed now, or nearer to one.
+  const auto scope = crawl_db_->scopes().scope();
+  if (scope->MaxDepth(url).has_value()) return std::nullopt;
+  return UrlVerdictName(scope->Judge(url, 0));
 }
 
 void Fetcher::BlockFirst(HostState& state, std::string_view reason,

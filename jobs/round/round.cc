@@ -65,14 +65,14 @@ void AddSince(const proto::RoundCounts& then, const proto::RoundCounts& now,
   counts.blocked += now.blocked() - then.blocked();
   counts.released += now.released() - then.released();
   for (const auto& [kind, pages] : now.failures()) sum.failures[kind] += pages;
+  for (const auto& [kind, pages] : then.failures()) {
+    sum.failures[kind] -= pages;
+  }
   for (const auto& [kind, page] : now.failed_page()) {
-    if (sum.failures[kind] == 0 || sum.failed_url.contains(kind)) continue;
+    if (sum.failures[kind] <= 0) continue;
     if (auto url = storage::UrlFromSurt(storage::SurtOf(page)); url.ok()) {
       sum.failed_url[kind] = *std::move(url);
     }
-  }
-  for (const auto& [kind, pages] : then.failures()) {
-    sum.failures[kind] -= pages;
   }
   sum.bytes += now.bytes() - then.bytes();
 }
@@ -316,6 +316,7 @@ absl::Status Rounds::RunMany(std::optional<int64_t> most, absl::Duration wait,
       break;
     }
     if (*done) {
+      end = RunEnd::kRounds;
       // The last round of a limited run may have had too little time.
       if (clock_.SteadyNow() < run_ends_) status = CheckProgress();
       if (status.ok()) continue;
@@ -332,6 +333,10 @@ absl::Status Rounds::RunMany(std::optional<int64_t> most, absl::Duration wait,
     }
     if (!due->has_value() || **due > clock_.Now() + wait) break;
     if (settings_.on_wait && **due > clock_.Now() + kWaitToTell) {
+      {
+        storage::MutexLock lock(&mu_);
+        summary_.elapsed = clock_.SteadyNow() - started;
+      }
       settings_.on_wait(**due);
     }
     const absl::Time until = std::max(**due, clock_.Now() + kLeastWait);

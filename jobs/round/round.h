@@ -31,8 +31,8 @@ struct RoundSettings {
   UpdateSettings update;
   // A round ends then, whatever slow hosts have left.
   absl::Duration time_limit = absl::Minutes(30);
-  // With so many pages fetched in all no round begins, and none fetches more;
-  // 0: no limit.
+  // With so many pages fetched in all no round begins, nor does one that begins
+  // fetch more; 0: no limit.
   int64_t max_pages = 0;
   // RunMany() ends after this time, at the end of the round that runs, which
   // gives back what it has not fetched by then.

@@ -122,7 +122,8 @@ absl::Status LocalAdmin::ChangeScope(const admin::ScopeRequest& request,
     return ScopeOfMap();
   }
   for (const std::string& name : request.forget()) {
-    if (absl::Status s = db().scopes().Remove(name); !s.ok()) return s;
+    absl::Status s = db().scopes().Remove(RuleName(*config(), name));
+    if (!s.ok()) return s;
   }
   if (absl::Status s = db().scopes().Put(rules); !s.ok()) return s;
   const auto all = db().scopes().Rules();

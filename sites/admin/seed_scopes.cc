@@ -48,4 +48,9 @@ absl::StatusOr<ScopeRule> NameRule(ScopeRule::Kind kind, std::string_view name,
   return ScopeRule{kind, *std::move(host), max_depth};
 }
 
+std::string RuleName(const SiteConfig& config, std::string_view text) {
+  if (const auto url = CanonicalUrl(config, text); url.ok()) return url->href();
+  return CanonicalHost(text).value_or(std::string(text));
+}
+
 }  // namespace gannet::sites

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -26,5 +27,8 @@ absl::StatusOr<std::optional<storage::ScopeRule>> SeedRule(
 absl::StatusOr<storage::ScopeRule> NameRule(
     storage::ScopeRule::Kind kind, std::string_view name,
     std::optional<uint32_t> max_depth = std::nullopt);
+
+// What an operator calls a seed or a name, as the rules have it.
+std::string RuleName(const SiteConfig& config, std::string_view text);
 
 }  // namespace gannet::sites

@@ -25,6 +25,9 @@ jobs::RunSummary Combined(const jobs::RunSummary& a, int sign,
   for (const auto& [kind, pages] : b.failures) {
     sum.failures[kind] += sign * pages;
   }
+  if (sign > 0) {
+    for (const auto& [kind, url] : b.failed_url) sum.failed_url[kind] = url;
+  }
   sum.held_back += sign * b.held_back;
   sum.elapsed += sign * b.elapsed;
   for (const auto& [phase, seconds] : b.phase_seconds) {
@@ -71,7 +74,9 @@ admin::RunCounts CountsMessage(const jobs::RunSummary& summary) {
     if (pages > 0) (*message.mutable_failures())[kind] = pages;
   }
   for (const auto& [kind, url] : summary.failed_url) {
-    (*message.mutable_failed_url())[kind] = url;
+    if (message.failures().contains(kind)) {
+      (*message.mutable_failed_url())[kind] = url;
+    }
   }
   message.set_seconds(absl::ToDoubleSeconds(summary.elapsed));
   for (const auto& [phase, seconds] : summary.phase_seconds) {

@@ -38,7 +38,9 @@ absl::StatusOr<federation::ScopeEdit> ToScopeEdit(
   for (const std::string& name : request.deny()) {
     if (auto s = add(NameRule(Kind::kDeny, name)); !s.ok()) return s;
   }
-  edit.forget = {request.forget().begin(), request.forget().end()};
+  for (const std::string& name : request.forget()) {
+    edit.forget.push_back(RuleName(config, name));
+  }
   return edit;
 }
 

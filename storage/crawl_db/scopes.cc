@@ -114,6 +114,16 @@ absl::Status Scopes::Remove(std::string_view name) {
   MutexLock changing(&change_mu_);
   auto rules = Rules();
   if (!rules.ok()) return rules.status();
+  const auto is_of_seed = [&](bool this_one) {
+    return std::any_of(rules->begin(), rules->end(), [&](const auto& rule) {
+      return IsOfSeed(rule) && (rule.name == name) == this_one;
+    });
+  };
+  if (store_.totals().injected > 0 && is_of_seed(true) && !is_of_seed(false)) {
+    return absl::FailedPreconditionError(
+        "this is the last seed with a scope, and without it everything would "
+        "be in scope; if that is meant, give the seed --scope any");
+  }
   std::erase_if(*rules,
                 [&](const ScopeRule& rule) { return rule.name != name; });
   if (rules->empty()) {

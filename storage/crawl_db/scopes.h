@@ -39,6 +39,7 @@ class Scopes {
   absl::Status Put(absl::Span<const ScopeRule> rules)
       ABSL_LOCKS_EXCLUDED(change_mu_, mu_);
   // The rules of that seed or name. kNotFound: there is none.
+  // kFailedPrecondition: it is the last of a seed, which would open the scope.
   absl::Status Remove(std::string_view name)
       ABSL_LOCKS_EXCLUDED(change_mu_, mu_);
   // These instead of all.

@@ -214,9 +214,11 @@ std::string Scope::Words() const {
     }
   }
   if (!denied_.empty()) {
-    words += denied_.size() > kMostNamed
-                 ? fmt::format("; not {} names", denied_.size())
-                 : fmt::format("; not {}", fmt::join(denied_, ", "));
+    std::vector<std::string> names(denied_.begin(), denied_.end());
+    std::sort(names.begin(), names.end());
+    words += names.size() > kMostNamed
+                 ? fmt::format("; not {} names", names.size())
+                 : fmt::format("; not {}", fmt::join(names, ", "));
   }
   return words;
 }

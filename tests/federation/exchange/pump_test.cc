@@ -312,6 +312,35 @@ TEST_F(PumpTest, UrlsThatTheReceiverDoesNotOwnAreForwarded) {
 }
 
 // Tokyo does not follow the rules that it claims to have.
+TEST_F(PumpTest, AReceiverDropsWhatIsOutOfItsScopeOrTooFarOrNoName) {
+  const std::string url =
+      storage::UrlFromSurt(storage::SurtOf(ParisPage(1).bytes)).value();
+  ASSERT_TRUE(paris_.db->scopes()
+                  .Put({{storage::ScopeRule::Kind::kPrefix, url, 2}})
+                  .ok());
+  storage::Delivery delivery;
+  delivery.from = {storage::SiteId{3}, 1};
+  delivery.sequence = ++filled_;
+  const auto send = [&](const std::string& sent, uint32_t depth) {
+    delivery.forwarded.emplace_back(
+        kParis,
+        storage::FoundUrl{storage::PageKeyOf(storage::Url::Parse(sent).value()),
+                          10, depth});
+    cash_ += 10;
+  };
+  send(url, 2);
+  send(url + "far", 3);
+  send("http://elsewhere.example/", 1);
+  send("http://" + std::string(64, 'x') + ".example/", 1);
+  delivery.cash_so_far = cash_;
+  ASSERT_TRUE(tokyo_.db->incoming().Receive(delivery, {kNow}).ok());
+  TestStream stream(paris_);
+  EXPECT_TRUE(RunOver(stream).ok());
+  EXPECT_EQ(paris_.db->totals().KnownPages(), 1);
+  EXPECT_EQ(paris_.receiver->counts().filtered, 3u);
+  EXPECT_EQ(paris_.FailedChecks(), "");
+}
+
 TEST_F(PumpTest, AReceiverMakesUrlsCanonicalByItsOwnRules) {
   const std::string url =
       storage::UrlFromSurt(storage::SurtOf(ParisPage(1).bytes)).value();

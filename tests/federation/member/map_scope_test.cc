@@ -64,6 +64,13 @@ TEST_F(MapScopeTest, WhatTheSiteHadByItselfGivesWay) {
                            Kind::kHost, "http://a.example/"}));
 }
 
+TEST_F(MapScopeTest, ForgettingTheLastSeedWouldOpenTheScopeAndIsRefused) {
+  ASSERT_TRUE(Edit({{{Kind::kHost, "http://a.example/"}}, {}}).ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(Edit({{}, {"http://a.example/"}})));
+  EXPECT_TRUE(
+      Edit({{{Kind::kPage, "http://b.example/"}}, {"http://a.example/"}}).ok());
+}
+
 TEST_F(MapScopeTest, RulesThatAreNoneDoNotGetIntoAMap) {
   EXPECT_TRUE(absl::IsNotFound(Edit({{}, {"nobody.example"}})));
   EXPECT_TRUE(

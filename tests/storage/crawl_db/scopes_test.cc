@@ -107,6 +107,14 @@ TEST_F(ScopesTest, WhatIsTakenAwayIsGone) {
             absl::StatusCode::kNotFound);
 }
 
+TEST_F(ScopesTest, TheLastSeedsRuleIsNotTakenAwayForThatWouldOpenTheScope) {
+  Put({{Kind::kHost, "http://a.example/"}, {Kind::kAllow, "c.example"}});
+  Inject("http://a.example/");
+  EXPECT_EQ(db_->scopes().Remove("http://a.example/").code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_FALSE(Wants("http://b.example/"));
+}
+
 TEST_F(ScopesTest, ReplacingLeavesOnlyTheNewRules) {
   Put({{Kind::kHost, "http://a.example/"}, {Kind::kDeny, "c.example"}});
   const std::vector<ScopeRule> rules = {{Kind::kHost, "http://a.example/", 1},

@@ -141,6 +141,14 @@ TEST(ScopeTest, NamesThatAreNoneAreRefused) {
   }
 }
 
+TEST(ScopeTest, DeniedNamesAreInTheOrderOfTheAlphabet) {
+  EXPECT_EQ(Made({{Kind::kDeny, "c.example"},
+                  {Kind::kDeny, "a.example"},
+                  {Kind::kDeny, "b.example"}})
+                .Words(),
+            "every link to every host; not a.example, b.example, c.example");
+}
+
 TEST(ScopeTest, ItsWordsNameAFewAndCountMore) {
   EXPECT_EQ(Made({{Kind::kDomain, "http://www.a.example/"}}).Words(),
             "the domain a.example");
