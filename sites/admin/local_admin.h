@@ -49,7 +49,8 @@ class LocalAdmin : public Admin {
   // In a federation the scope is a rule of the map.
   bool ScopeIsOfMap() const;
   absl::StatusOr<std::optional<storage::ScopeRule>> RuleOf(
-      const admin::InjectRequest::Seed& seed, std::string_view url);
+      const admin::InjectRequest::Seed& seed, std::string_view url,
+      const std::string& default_scope);
 
   const std::string config_file_;
   storage::SiteStore& store_;

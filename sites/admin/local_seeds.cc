@@ -54,7 +54,7 @@ absl::Status LocalAdmin::Inject(const admin::InjectRequest& request,
     absl::StatusOr<storage::Url> url = judge->Judge(seed.url());
     absl::StatusOr<std::optional<storage::ScopeRule>> rule = std::nullopt;
     if (url.ok()) {
-      rule = RuleOf(seed, url->href());
+      rule = RuleOf(seed, url->href(), request.default_scope());
     } else {
       rule = url.status();
     }
@@ -93,14 +93,25 @@ bool LocalAdmin::ScopeIsOfMap() const {
 }
 
 absl::StatusOr<std::optional<storage::ScopeRule>> LocalAdmin::RuleOf(
-    const admin::InjectRequest::Seed& seed, std::string_view url) {
+    const admin::InjectRequest::Seed& seed, std::string_view url,
+    const std::string& default_scope) {
   std::optional<uint32_t> max_depth;
   if (seed.has_max_depth()) max_depth = seed.max_depth();
-  if (ScopeIsOfMap() && (!seed.scope().empty() || max_depth.has_value())) {
+  if (ScopeIsOfMap()) {
+    if (seed.scope().empty() && !max_depth.has_value()) return std::nullopt;
     return ScopeOfMap();
   }
-  return SeedRule(*config(), db().scopes().scope()->HasSeeds(), url,
-                  seed.scope(), max_depth);
+  std::string word = seed.scope();
+  if (word.empty()) {
+    const auto known = db().scopes().RuleOfSeed(url);
+    if (!known.ok()) return known.status();
+    // Who says nothing changes nothing.
+    if (known->has_value() && !max_depth.has_value()) return std::nullopt;
+    word = known->has_value() ? storage::ScopeKindName((*known)->kind)
+                              : default_scope;
+  }
+  return SeedRule(*config(), db().scopes().scope()->HasSeeds(), url, word,
+                  max_depth);
 }
 
 absl::Status LocalAdmin::ChangeScope(const admin::ScopeRequest& request,

@@ -65,7 +65,7 @@ void AddCrawlCommand(Command& parent) {
   command.Value("URL|FILE", flags->sources,
                 "where to begin: URLs, or files with one URL per line",
                 {.required = true});
-  flags->scope.AddTo(command, "domain");
+  flags->scope.AddTo(command, "what the seed had, or domain");
   flags->site.AddDataFlags(command);
   flags->site.AddQuietFlag(command);
   flags->site.AddFetchFlags(command);

@@ -113,7 +113,7 @@ std::string LaterText(const CrawlSummary& summary) {
   if (later.resting_hosts() > 0 && summary.status.frontier() > 0) {
     text += fmt::format(
         "{} pages were not fetched because their hosts rest ({} hosts, the "
-        "longest for {}: {}); 'gannet hosts' tells why\n",
+        "longest still {}: {}); 'gannet hosts' tells why\n",
         summary.status.frontier(), later.resting_hosts(),
         InTime(later.last_rest_end(), summary.now),
         ForTerminal(later.last_host()));

@@ -90,6 +90,7 @@ absl::Status Injection::Add(std::string_view text, const std::string& where) {
 
 absl::Status Injection::Send() {
   admin::Injected reply;
+  batch_.set_default_scope(scope_.default_scope());
   if (absl::Status s = site_.Inject(batch_, reply); !s.ok()) return s;
   batch_.Clear();
   batch_bytes_ = 0;

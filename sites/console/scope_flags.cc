@@ -28,7 +28,7 @@ void ScopeFlags::DefaultToDomains(const SiteConfig& config) {
   const UrlListSection none;
   if (scope_.empty() && !config.urls.scope.has_value() &&
       config.urls.allow == none && config.federation.map == MapSource::kNone) {
-    scope_ = "domain";
+    default_scope_ = "domain";
   }
 }
 

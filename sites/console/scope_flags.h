@@ -27,6 +27,8 @@ class ScopeFlags {
   // Where neither flag nor site.yaml says: the domains of the seeds, unless
   // urls.allow bounds the crawl already, or the scope is the federation's.
   void DefaultToDomains(const SiteConfig& config);
+  // Of seeds that have no scope yet; empty: the site decides.
+  const std::string& default_scope() const { return default_scope_; }
   std::optional<uint32_t> max_depth() const;
   const std::vector<std::string>& allow() const { return allow_; }
   const std::vector<std::string>& deny() const { return deny_; }
@@ -35,7 +37,7 @@ class ScopeFlags {
   absl::Status Send(Admin& site) const;
 
  private:
-  std::string scope_;
+  std::string scope_, default_scope_;
   int64_t max_depth_ = 0;
   std::vector<std::string> allow_, deny_;
 };

@@ -81,6 +81,16 @@ absl::StatusOr<std::vector<ScopeRule>> Scopes::Rules() {
   return rules;
 }
 
+absl::StatusOr<std::optional<ScopeRule>> Scopes::RuleOfSeed(
+    std::string_view seed) {
+  const auto message = store_.GetMessage<proto::ScopeRule>(
+      Column::kMeta, KeyOf({Kind::kAny, std::string(seed)}));
+  if (!message.ok()) return message.status();
+  // A row that is not there reads as an empty message.
+  if (message->name().empty()) return std::optional<ScopeRule>();
+  return FromMessage(*message);
+}
+
 absl::Status Scopes::Load() {
   MutexLock changing(&change_mu_);
   return Reload();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,9 @@ class Scopes {
   std::shared_ptr<const Scope> scope() const ABSL_LOCKS_EXCLUDED(mu_);
   // Sorted: seeds, then what is allowed, then what is denied.
   absl::StatusOr<std::vector<ScopeRule>> Rules();
+
+  // The rule that the seed has, if any.
+  absl::StatusOr<std::optional<ScopeRule>> RuleOfSeed(std::string_view seed);
 
   // Adds rules, each instead of the one that its seed (or name) had. Seeds that
   // came earlier without a rule keep their scope, which is everything.

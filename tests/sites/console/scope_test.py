@@ -73,9 +73,10 @@ class ScopeTest(FakeWebTest):
         self.assertEqual(self.gannet("status", "--json", "--data", "site").json["scope"],
                          f"the domain {domain(self.seed)}")
 
-    def test_any_follows_every_link(self):
+    def test_any_follows_every_link_also_when_the_next_run_says_nothing(self):
         self.site(self.web)
-        self.crawl("--scope", "any", "--quiet")
+        self.crawl("--scope", "any", "--max-pages", "30", "--quiet")
+        self.crawl("--quiet")
         self.assert_crawled(self.reachable(lambda _: True))
 
     def test_each_scope_leaves_out_what_is_beyond_it(self):
